@@ -1,0 +1,1 @@
+//! Control requests in both directions, from one catalogue (`protocol.md §6`–`§8`).

@@ -1,0 +1,12 @@
+//! JSON as text: validation and member spans in one pass, strings, JSON Pointer.
+//!
+//! The connection has to know that a line is well-formed and what stands in its head; it does not
+//! need a tree. So values stay slices of the line until somebody asks for a typed body.
+
+mod pointer;
+mod scan;
+mod text;
+
+pub use pointer::{pointer, PointerError};
+pub use scan::{elements, members, validate, ScanError};
+pub use text::{push_string, string, surrogates_replaced, Kind};

@@ -1,0 +1,1 @@
+//! In-process MCP servers (`protocol.md §9`).

@@ -1,0 +1,1 @@
+//! Hold a conversation with the Claude Code CLI: process, pipes, sessions.

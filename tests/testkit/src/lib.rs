@@ -1,0 +1,1 @@
+//! A scripted Messages API, a fake CLI and a loopback-only runner.
