@@ -9,6 +9,7 @@
 extern crate alloc;
 
 pub mod control;
+pub mod framing;
 pub mod json;
 pub mod launch;
 pub mod mcp;

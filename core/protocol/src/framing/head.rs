@@ -1,0 +1,332 @@
+//! The head of a line: what the connection must know of every message, found in one validating pass.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+
+use bytestring::ByteString;
+
+use super::Line;
+use crate::json::{self, ScanError};
+
+/// The `type` of a line from the CLI (`protocol.md §3`, `§5`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum MessageType {
+    /// `assistant`
+    Assistant,
+    /// `user`
+    User,
+    /// `result`
+    Result,
+    /// `system`
+    System,
+    /// `stream_event`
+    StreamEvent,
+    /// `control_request`
+    ControlRequest,
+    /// `control_response`
+    ControlResponse,
+    /// `control_cancel_request`
+    ControlCancelRequest,
+    /// `keep_alive`
+    KeepAlive,
+    /// `transcript_mirror`
+    TranscriptMirror,
+    /// `command_lifecycle`
+    CommandLifecycle,
+    /// Any other; [`Head::message_type`] has its name.
+    Other,
+}
+
+impl MessageType {
+    /// The type with this name on the wire.
+    pub fn of(name: &str) -> MessageType {
+        match name {
+            "assistant" => MessageType::Assistant,
+            "user" => MessageType::User,
+            "result" => MessageType::Result,
+            "system" => MessageType::System,
+            "stream_event" => MessageType::StreamEvent,
+            "control_request" => MessageType::ControlRequest,
+            "control_response" => MessageType::ControlResponse,
+            "control_cancel_request" => MessageType::ControlCancelRequest,
+            "keep_alive" => MessageType::KeepAlive,
+            "transcript_mirror" => MessageType::TranscriptMirror,
+            "command_lifecycle" => MessageType::CommandLifecycle,
+            _ => MessageType::Other,
+        }
+    }
+}
+
+/// Why a line is no message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum HeadError {
+    /// The text is not one JSON object.
+    #[error("not a JSON object: {0}")]
+    NotAnObject(#[from] ScanError),
+    /// A JSON object whose `type` is missing or not a string.
+    #[error("a JSON object without a `type`")]
+    NoType,
+    /// More than 4 GiB, which the spans cannot address.
+    #[error("longer than 4 GiB")]
+    TooLong,
+}
+
+/// A string member of the head: a span of the line, or its own text when it has escapes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+enum Field {
+    #[default]
+    Absent,
+    Span(u32, u32),
+    Owned(Box<str>),
+}
+
+impl Field {
+    fn get<'a>(&'a self, text: &'a str) -> Option<&'a str> {
+        match self {
+            Field::Absent => None,
+            Field::Span(start, length) => {
+                let start = *start as usize;
+                text.get(start..start + *length as usize)
+            }
+            Field::Owned(text) => Some(text),
+        }
+    }
+}
+
+/// The members that route a message; each only when it is a string.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Head {
+    /// The type.
+    pub kind: MessageType,
+    name: Field,
+    subtype: Field,
+    request_id: Field,
+    session_id: Field,
+    uuid: Field,
+    parent_tool_use_id: Field,
+    /// `request` or `response`: raw JSON of the control envelopes.
+    body: Field,
+    user_message_uuid: Field,
+    user_message_uuids: Field,
+    origin: Field,
+}
+
+impl Head {
+    /// Scans `text`, a whole line. It is valid JSON when this succeeds.
+    pub fn scan(text: &str) -> Result<Head, HeadError> {
+        if u32::try_from(text.len()).is_err() {
+            return Err(HeadError::TooLong);
+        }
+        let mut head = Head {
+            kind: MessageType::Other,
+            name: Field::Absent,
+            subtype: Field::Absent,
+            request_id: Field::Absent,
+            session_id: Field::Absent,
+            uuid: Field::Absent,
+            parent_tool_use_id: Field::Absent,
+            body: Field::Absent,
+            user_message_uuid: Field::Absent,
+            user_message_uuids: Field::Absent,
+            origin: Field::Absent,
+        };
+        let base = text.as_ptr() as usize;
+        let span =
+            |value: &str| Field::Span((value.as_ptr() as usize - base) as u32, value.len() as u32);
+        let string = |value: &str| match value.strip_prefix('"').and_then(|v| v.strip_suffix('"')) {
+            None => Field::Absent,
+            Some(inner) if inner.as_bytes().contains(&b'\\') => match json::string(value) {
+                Some(plain) => Field::Owned(Box::from(plain.as_ref())),
+                None => Field::Absent,
+            },
+            Some(inner) => span(inner),
+        };
+        json::members(text, |key, value| match key {
+            "type" => head.name = string(value),
+            "uuid" => head.uuid = string(value),
+            "subtype" => head.subtype = string(value),
+            "session_id" => head.session_id = string(value),
+            "request_id" => head.request_id = string(value),
+            "parent_tool_use_id" => head.parent_tool_use_id = string(value),
+            "request" | "response" => head.body = span(value),
+            "user_message_uuid" => head.user_message_uuid = string(value),
+            "user_message_uuids" => head.user_message_uuids = span(value),
+            "origin" => head.origin = span(value),
+            _ => {}
+        })?;
+        head.kind = MessageType::of(head.name.get(text).ok_or(HeadError::NoType)?);
+        Ok(head)
+    }
+}
+
+fn without_nul(terminated: &str) -> &str {
+    terminated.strip_suffix('\0').unwrap_or(terminated)
+}
+
+/// A line that is a message: its head, and the raw JSON it came as.
+///
+/// Cloning is cheap; the text stays alive as long as one clone does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RawMessage {
+    /// The line and the NUL that follows it.
+    terminated: ByteString,
+    head: Head,
+}
+
+impl RawMessage {
+    /// Reads the head of a line. A line that is not UTF-8 is refused as
+    /// [`HeadError::NotAnObject`]; see [`repaired`](RawMessage::repaired).
+    pub fn scan(line: Line) -> Result<RawMessage, HeadError> {
+        let terminated = ByteString::try_from(line.into_terminated()).map_err(|error| {
+            HeadError::NotAnObject(ScanError {
+                at: error.valid_up_to(),
+                what: "not UTF-8",
+            })
+        })?;
+        let head = Head::scan(without_nul(&terminated))?;
+        Ok(RawMessage { terminated, head })
+    }
+
+    /// The message in a line with bytes that are not UTF-8, each bad sequence replaced by U+FFFD;
+    /// `None` when it is no message even so.
+    pub fn repaired(line: &Line) -> Option<RawMessage> {
+        let text = String::from_utf8_lossy(line.as_bytes());
+        RawMessage::scan(Line::copied_from(text.as_bytes())).ok()
+    }
+
+    /// A message from the host's own text.
+    pub fn from_text(text: &str) -> Result<RawMessage, HeadError> {
+        RawMessage::scan(Line::copied_from(text.as_bytes()))
+    }
+
+    /// The raw JSON.
+    pub fn json(&self) -> &str {
+        without_nul(&self.terminated)
+    }
+
+    /// The raw JSON and a NUL behind it.
+    pub fn json_with_nul(&self) -> &[u8] {
+        self.terminated.as_bytes()
+    }
+
+    /// The type.
+    pub fn kind(&self) -> MessageType {
+        self.head.kind
+    }
+
+    fn get<'a>(&'a self, field: &'a Field) -> Option<&'a str> {
+        field.get(&self.terminated)
+    }
+
+    /// `type`, as it stands.
+    pub fn message_type(&self) -> &str {
+        self.get(&self.head.name).unwrap_or_default()
+    }
+
+    /// `subtype`
+    pub fn subtype(&self) -> Option<&str> {
+        self.get(&self.head.subtype)
+    }
+
+    /// `request_id`, at the top level.
+    pub fn request_id(&self) -> Option<&str> {
+        self.get(&self.head.request_id)
+    }
+
+    /// `session_id`
+    pub fn session_id(&self) -> Option<&str> {
+        self.get(&self.head.session_id)
+    }
+
+    /// `uuid`
+    pub fn uuid(&self) -> Option<&str> {
+        self.get(&self.head.uuid)
+    }
+
+    /// `parent_tool_use_id`: set on what belongs to a subagent.
+    pub fn parent_tool_use_id(&self) -> Option<&str> {
+        self.get(&self.head.parent_tool_use_id)
+    }
+
+    /// JSON text of `request` or `response`, whichever came last.
+    pub fn body(&self) -> Option<&str> {
+        self.get(&self.head.body)
+    }
+
+    /// `user_message_uuid`: the prompt that this message answers (`protocol.md §4.7`).
+    pub fn user_message_uuid(&self) -> Option<&str> {
+        self.get(&self.head.user_message_uuid)
+    }
+
+    /// JSON text of `user_message_uuids`: all prompts merged into this turn.
+    pub fn user_message_uuids(&self) -> Option<&str> {
+        self.get(&self.head.user_message_uuids)
+    }
+
+    /// JSON text of `origin`: who asked for this turn.
+    pub fn origin(&self) -> Option<&str> {
+        self.get(&self.head.origin)
+    }
+
+    /// JSON text of the value that an RFC 6901 pointer names.
+    pub fn pointer(&self, path: &str) -> Result<Option<&str>, json::PointerError> {
+        json::pointer(self.json(), path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_head_in_any_key_order() {
+        let message = RawMessage::from_text(
+            r#" {"duration_api_ms":1,"uuid":"u","type":"result","usage":{"type":"x"},"subtype":"success","session_id":"s"} "#,
+        )
+        .unwrap();
+        assert_eq!(message.kind(), MessageType::Result);
+        assert_eq!(message.uuid(), Some("u"));
+        assert_eq!(message.subtype(), Some("success"));
+        assert_eq!(message.session_id(), Some("s"));
+        assert_eq!(message.parent_tool_use_id(), None);
+    }
+
+    #[test]
+    fn escapes_nulls_and_other_kinds() {
+        let message = RawMessage::from_text(
+            r#"{"\u0074ype":"\u0061ssistant","subtype":null,"uuid":5,"session_id":"a\ud83d\"","type2":[]}"#,
+        )
+        .unwrap();
+        assert_eq!(message.kind(), MessageType::Assistant);
+        assert_eq!(message.subtype(), None);
+        assert_eq!(message.uuid(), None);
+        assert_eq!(message.session_id(), Some("a\u{fffd}\""));
+    }
+
+    #[test]
+    fn what_is_no_message() {
+        for text in ["[]", "null", "3", "\"x\"", "{", "hello", ""] {
+            assert!(
+                matches!(RawMessage::from_text(text), Err(HeadError::NotAnObject(_))),
+                "{text}"
+            );
+        }
+        for text in ["{}", r#"{"type":null}"#, r#"{"type":{"type":"user"}}"#] {
+            assert_eq!(
+                RawMessage::from_text(text),
+                Err(HeadError::NoType),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn bad_bytes_are_replaced() {
+        let line = Line::copied_from(b"{\"type\":\"system\",\"x\":\"a\xff\"}");
+        assert!(RawMessage::scan(line.clone()).is_err());
+        let message = RawMessage::repaired(&line).unwrap();
+        assert_eq!(message.pointer("/x"), Ok(Some("\"a\u{fffd}\"")));
+        assert_eq!(RawMessage::repaired(&Line::copied_from(b"log \xff")), None);
+    }
+}
