@@ -1,0 +1,133 @@
+//! The system calls the standard library does not offer, each behind a safe function.
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::sync::atomic::{AtomicI32, Ordering};
+
+/// Turns a C return value below zero into the error it stands for.
+fn checked(result: libc::c_int) -> io::Result<libc::c_int> {
+    if result < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(result)
+    }
+}
+
+/// Waits until one of the descriptors is readable (or has ended); tells for each whether it is.
+pub(crate) fn wait_readable<const N: usize>(fds: [BorrowedFd<'_>; N]) -> io::Result<[bool; N]> {
+    let mut polled = fds.map(|fd| libc::pollfd {
+        fd: fd.as_raw_fd(),
+        events: libc::POLLIN,
+        revents: 0,
+    });
+    loop {
+        // SAFETY: `polled` is an array of N initialised entries whose descriptors are borrowed.
+        let result = unsafe { libc::poll(polled.as_mut_ptr(), N as libc::nfds_t, -1) };
+        match checked(result) {
+            Ok(_) => return Ok(polled.map(|entry| entry.revents != 0)),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// `unshare(2)` for the calling thread.
+pub(crate) fn unshare(flags: libc::c_int) -> io::Result<()> {
+    // SAFETY: no pointers; the flags used here (namespaces) leave memory and descriptors alone.
+    checked(unsafe { libc::unshare(flags) }).map(drop)
+}
+
+/// Moves the calling thread into the network namespace that `fd` refers to.
+pub(crate) fn enter_network_namespace(fd: BorrowedFd<'_>) -> io::Result<()> {
+    // SAFETY: no pointers; the descriptor is borrowed.
+    checked(unsafe { libc::setns(fd.as_raw_fd(), libc::CLONE_NEWNET) }).map(drop)
+}
+
+/// The kernel's id of the calling thread.
+pub(crate) fn thread_id() -> libc::pid_t {
+    // SAFETY: takes nothing and cannot fail.
+    unsafe { libc::gettid() }
+}
+
+/// Real user and group id of this process.
+pub(crate) fn user_and_group() -> (libc::uid_t, libc::gid_t) {
+    // SAFETY: both take nothing and cannot fail.
+    unsafe { (libc::getuid(), libc::getgid()) }
+}
+
+/// Sets the `UP` flag of the loopback interface in the calling thread's network namespace.
+pub(crate) fn bring_loopback_up() -> io::Result<()> {
+    // SAFETY: no pointers.
+    let raw =
+        checked(unsafe { libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) })?;
+    // SAFETY: the descriptor was just opened and belongs to nobody else.
+    let socket = unsafe { OwnedFd::from_raw_fd(raw) };
+    // SAFETY: `ifreq` is plain data for which all zeroes is a valid value.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    for (to, from) in request.ifr_name.iter_mut().zip(b"lo") {
+        *to = *from as libc::c_char;
+    }
+    // SAFETY: `request` is a valid `ifreq` with a NUL-terminated name; the kernel fills in the flags.
+    checked(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFFLAGS, &mut request) })?;
+    // SAFETY: SIOCGIFFLAGS has just written this member of the union.
+    let flags = unsafe { request.ifr_ifru.ifru_flags };
+    request.ifr_ifru.ifru_flags = flags | libc::IFF_UP as libc::c_short;
+    // SAFETY: as above; the kernel reads the flags.
+    checked(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS, &request) }).map(drop)
+}
+
+/// The process that SIGTERM and SIGHUP are passed on to; 0 for none.
+static PASS_ON_TO: AtomicI32 = AtomicI32::new(0);
+
+/// A signal that came while there was nobody to pass it on to; 0 for none.
+static CAME_EARLY: AtomicI32 = AtomicI32::new(0);
+
+extern "C" fn outlive(_signal: libc::c_int) {}
+
+extern "C" fn pass_on(signal: libc::c_int) {
+    match PASS_ON_TO.load(Ordering::SeqCst) {
+        0 => CAME_EARLY.store(signal, Ordering::SeqCst),
+        // SAFETY: kill(2) may be called in a signal handler; the child has not been waited for.
+        child => drop(unsafe { libc::kill(child, signal) }),
+    }
+}
+
+/// Signals that a process which only waits for its child should outlive. A handler, and not an
+/// ignored signal, because the child would inherit the latter.
+pub(crate) struct OutlivedSignals(());
+
+impl OutlivedSignals {
+    /// Leaves alone what this process was started with as ignored.
+    pub(crate) fn install() -> io::Result<Self> {
+        for (signal, handler) in [
+            (libc::SIGINT, outlive as extern "C" fn(libc::c_int)),
+            (libc::SIGQUIT, outlive),
+            (libc::SIGTERM, pass_on),
+            (libc::SIGHUP, pass_on),
+        ] {
+            // SAFETY: `sigaction` is plain data for which all zeroes is a valid value.
+            let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+            // SAFETY: only the old action is read into valid memory.
+            checked(unsafe { libc::sigaction(signal, std::ptr::null(), &mut action) })?;
+            if action.sa_sigaction == libc::SIG_IGN {
+                continue;
+            }
+            action.sa_sigaction = handler as libc::sighandler_t;
+            action.sa_flags = libc::SA_RESTART;
+            // SAFETY: both handlers do nothing that is not allowed in a signal handler.
+            checked(unsafe { libc::sigaction(signal, &action, std::ptr::null_mut()) })?;
+        }
+        Ok(OutlivedSignals(()))
+    }
+
+    /// From now on SIGTERM and SIGHUP go to this child; 0 stops that.
+    pub(crate) fn pass_on_to(&self, child: u32) {
+        let child = libc::pid_t::try_from(child).unwrap_or(0);
+        PASS_ON_TO.store(child, Ordering::SeqCst);
+        let early = CAME_EARLY.swap(0, Ordering::SeqCst);
+        if early != 0 && child != 0 {
+            // SAFETY: no pointers; the child has not been waited for.
+            unsafe { libc::kill(child, early) };
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! The binaries of the kit, run as a user runs them.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Output, Stdio};
+
+fn isolated(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_isolated"))
+        .args(arguments)
+        .env("PASSED_ON", "from the caller")
+        .env("NOT_PASSED", "secret")
+        .output()
+        .unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+#[test]
+fn isolated_gives_the_command_its_environment_and_takes_its_status() {
+    let output = isolated(&[
+        "--env",
+        "PASSED_ON",
+        "--env",
+        "SET=a=b",
+        "--env",
+        "ABSENT",
+        "--",
+        "sh",
+        "-c",
+        "env; test -d $HOME/tmp && exit 7",
+    ]);
+    let printed = stdout(&output);
+    let names: Vec<&str> = printed
+        .lines()
+        .filter_map(|line| Some(line.split_once('=')?.0))
+        .collect();
+    for name in ["HOME", "TMPDIR", "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"] {
+        assert!(names.contains(&name), "{name} in {printed}");
+    }
+    assert!(printed.contains("PASSED_ON=from the caller\n") && printed.contains("SET=a=b\n"));
+    assert!(
+        !printed.contains("NOT_PASSED") && !printed.contains("ABSENT"),
+        "{printed}"
+    );
+    assert_eq!(output.status.code(), Some(7));
+}
+
+#[test]
+fn isolated_runs_on_loopback_alone_and_removes_its_home() {
+    let caller = fs::read_link("/proc/self/ns/net").unwrap();
+    let output = isolated(&[
+        "sh",
+        "-c",
+        "readlink /proc/self/ns/net; echo $HOME; cat /proc/net/route",
+    ]);
+    assert!(output.status.success());
+    assert_eq!(
+        String::from_utf8_lossy(&output.stderr),
+        "",
+        "there is a namespace"
+    );
+    let printed = stdout(&output);
+    let mut lines = printed.lines();
+    assert_ne!(lines.next().unwrap(), caller.to_str().unwrap());
+    let home = lines.next().unwrap();
+    assert!(home.contains("isolated-home-") && !fs::exists(home).unwrap());
+    assert_eq!(
+        lines.count(),
+        1,
+        "only the heading of the table of routes: {printed}"
+    );
+}
+
+#[test]
+fn isolated_keeps_a_given_home_and_logs_the_requests() {
+    let folder = tempfile::tempdir().unwrap();
+    let (home, log) = (folder.path().join("home"), folder.path().join("log"));
+    // Bash speaks TCP without any tool.
+    let script = r#"
+        address=${ANTHROPIC_BASE_URL#http://}
+        body='{"model":"m","messages":[{"role":"user","content":"hi"}]}'
+        exec 3<>"/dev/tcp/${address%:*}/${address#*:}"
+        printf 'POST /v1/messages HTTP/1.1\r\nconnection: close\r\ncontent-length: %d\r\n\r\n%s' ${#body} "$body" >&3
+        cat <&3; touch "$HOME/kept""#;
+    let output = isolated(&[
+        "--home",
+        home.to_str().unwrap(),
+        "--api-log",
+        log.to_str().unwrap(),
+        "bash",
+        "-c",
+        script,
+    ]);
+    assert!(stdout(&output).contains("echo: hi"), "{output:?}");
+    assert!(home.join("kept").exists());
+    let log: serde_json::Value = serde_json::from_str(&fs::read_to_string(log).unwrap()).unwrap();
+    assert_eq!(log["messages"][0]["content"], "hi");
+}
+
+#[test]
+fn isolated_says_what_cannot_be_run() {
+    for (arguments, hint) in [
+        (&["--", "/no/such/program"][..], "/no/such/program"),
+        (&["--env"], "--env needs a value"),
+        (&["--bogus", "true"], "--bogus"),
+        (&[], "no command"),
+    ] {
+        let output = isolated(arguments);
+        assert_eq!(output.status.code(), Some(125));
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains(hint), "{said}");
+    }
+}
+
+/// A child that is ended when the test fails.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Starts `isolated` in a process group of its own around a script that prints a line when ready.
+fn started(script: &str) -> (Running, BufReader<impl Read>) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_isolated"))
+        .args(["bash", "-c", script])
+        .process_group(0)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap());
+    let mut ready = String::new();
+    lines.read_line(&mut ready).unwrap();
+    assert_eq!(ready, "ready\n");
+    (Running(child), lines)
+}
+
+fn signal(pid: u32, name: &str, group: bool) {
+    let target = format!("{}{pid}", if group { "-" } else { "" });
+    let status = Command::new("kill")
+        .args(["-s", name, "--", &target])
+        .status()
+        .unwrap();
+    assert!(status.success());
+}
+
+#[test]
+fn isolated_outlives_an_interrupt_that_its_command_handles() {
+    let (mut running, mut lines) = started(
+        "trap 'echo handled; exit 3' INT; echo ready; while :; do read -rt 1 <> <(:); done",
+    );
+    signal(running.0.id(), "INT", true);
+    let mut rest = String::new();
+    lines.read_to_string(&mut rest).unwrap();
+    assert_eq!(rest, "handled\n");
+    assert_eq!(running.0.wait().unwrap().code(), Some(3));
+}
+
+#[test]
+fn isolated_passes_a_termination_on_and_tells_it_from_an_exit() {
+    let (mut running, _lines) = started("echo ready; exec sleep 600");
+    signal(running.0.id(), "TERM", false);
+    assert_eq!(running.0.wait().unwrap().code(), Some(128 + 15));
+}
+
+#[test]
+fn scripted_api_prints_its_url_and_serves() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_scripted-api"))
+        .args(["--port", "0", "--log"])
+        .arg(&log)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut url = String::new();
+    BufReader::new(child.stdout.take().unwrap())
+        .read_line(&mut url)
+        .unwrap();
+    let _running = Running(child);
+    let address = url.trim().strip_prefix("http://").unwrap();
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream
+        .write_all(b"GET /v1/models HTTP/1.1\r\nconnection: close\r\n\r\n")
+        .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.ends_with(r#"{"data":[]}"#), "{answer}");
+    assert!(fs::read_to_string(log).unwrap().contains("/v1/models"));
+}
+
+#[test]
+fn every_program_explains_itself() {
+    for program in [
+        env!("CARGO_BIN_EXE_isolated"),
+        env!("CARGO_BIN_EXE_scripted-api"),
+    ] {
+        let output = Command::new(program).arg("--help").output().unwrap();
+        assert!(output.status.success());
+        assert!(stdout(&output).contains("Usage:"));
+    }
+}
