@@ -1,0 +1,214 @@
+//! Reading envelopes from a validated line.
+
+use alloc::borrow::Cow;
+use alloc::string::String;
+
+use super::write::push_valid;
+use crate::json::{members, string, Kind, ScanError};
+
+/// A request's id, as the JSON value it came as.
+///
+/// The CLI's are UUID strings; one of another type is kept and echoed as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RequestId<'a> {
+    json: &'a str,
+}
+
+impl<'a> RequestId<'a> {
+    /// Takes the JSON text of an id, such as [`RequestId::json`] gave; `None` for no valid value.
+    pub fn from_json(json: &'a str) -> Option<Self> {
+        crate::json::validate(json)
+            .is_ok()
+            .then_some(RequestId { json })
+    }
+
+    /// The id's JSON text.
+    pub fn json(&self) -> &'a str {
+        self.json
+    }
+
+    /// The id as a key: a string's value, the JSON text of anything else.
+    pub fn key(&self) -> Cow<'a, str> {
+        string(self.json).unwrap_or(Cow::Borrowed(self.json))
+    }
+
+    pub(super) fn push(&self, out: &mut String) {
+        push_valid(out, self.json);
+    }
+}
+
+/// Why an envelope cannot be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum EnvelopeError {
+    /// The line is no JSON object.
+    #[error("the line is no JSON object: {0}")]
+    NotAnObject(#[from] ScanError),
+    /// There is no id to answer under.
+    #[error("request_id is missing")]
+    MissingRequestId,
+    /// A `control_request` has no `request`, or one that is not an object.
+    #[error("request is missing or not an object")]
+    MissingRequest,
+    /// A request has no `subtype`, or one that is not a string.
+    #[error("the request's subtype is missing or not a string")]
+    MissingSubtype,
+    /// A `control_response` has no `response`, or one that is not an object.
+    #[error("response is missing or not an object")]
+    MissingResponse,
+    /// A response is neither a success nor an error.
+    #[error("the response's subtype is neither success nor error")]
+    UnknownOutcome,
+}
+
+/// A `control_request` of the CLI.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IncomingRequest<'a> {
+    /// The id to answer under.
+    pub request_id: RequestId<'a>,
+    /// The subtype, which says what [`Incoming::decode`](crate::control::incoming::Incoming::decode)
+    /// makes of the request.
+    pub subtype: Cow<'a, str>,
+    /// The `request` object's text.
+    pub request: &'a str,
+}
+
+impl<'a> IncomingRequest<'a> {
+    /// Reads the line of a `control_request`.
+    pub fn read(line: &'a str) -> Result<Self, EnvelopeError> {
+        let mut id = None;
+        let mut request = None;
+        members(line, |name, value| match name {
+            "request_id" => id = Some(value),
+            "request" => request = Some(value),
+            _ => {}
+        })?;
+        let request_id = read_id(id)?;
+        let request = object(request).ok_or(EnvelopeError::MissingRequest)?;
+        let mut subtype = None;
+        members(request, |name, value| {
+            if name == "subtype" {
+                subtype = string(value);
+            }
+        })?;
+        Ok(IncomingRequest {
+            request_id,
+            subtype: subtype.ok_or(EnvelopeError::MissingSubtype)?,
+            request,
+        })
+    }
+
+    /// The id of a line that cannot be read further, so that it can be answered with an error.
+    pub fn id_of(line: &'a str) -> Option<RequestId<'a>> {
+        let mut id = None;
+        members(line, |name, value| {
+            if name == "request_id" {
+                id = Some(value);
+            }
+        })
+        .ok()?;
+        read_id(id).ok()
+    }
+}
+
+/// A `control_cancel_request` of the CLI: it no longer wants the answer. A late one is ignored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CancelRequest<'a> {
+    /// The request withdrawn.
+    pub request_id: RequestId<'a>,
+}
+
+impl<'a> CancelRequest<'a> {
+    /// Reads the line of a `control_cancel_request`.
+    pub fn read(line: &'a str) -> Result<Self, EnvelopeError> {
+        match IncomingRequest::id_of(line) {
+            Some(request_id) => Ok(CancelRequest { request_id }),
+            None => Err(EnvelopeError::MissingRequestId),
+        }
+    }
+}
+
+/// A `control_response` of the CLI.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Response<'a> {
+    /// The host's request it answers.
+    pub request_id: RequestId<'a>,
+    /// What it says.
+    pub body: ResponseBody<'a>,
+    /// The requests the CLI waits for already, an array: beside the answer to `initialize`.
+    pub pending_permission_requests: Option<&'a str>,
+    /// The same for dialogs.
+    pub pending_user_dialog_requests: Option<&'a str>,
+}
+
+/// What a response says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ResponseBody<'a> {
+    /// Done.
+    Success {
+        /// The payload's text; `{}` when there is none, as for many requests.
+        payload: &'a str,
+    },
+    /// The CLI refused or failed.
+    Error {
+        /// Its text.
+        message: Cow<'a, str>,
+        /// `unsupported_request`, `invalid_mode`, …; 2.1.197 sends none.
+        code: Option<Cow<'a, str>>,
+    },
+}
+
+impl<'a> Response<'a> {
+    /// Reads the line of a `control_response`.
+    pub fn read(line: &'a str) -> Result<Self, EnvelopeError> {
+        let mut response = None;
+        members(line, |name, value| {
+            if name == "response" {
+                response = Some(value);
+            }
+        })?;
+        let response = object(response).ok_or(EnvelopeError::MissingResponse)?;
+        let (mut id, mut outcome, mut payload, mut error, mut code) =
+            (None, None, None, None, None);
+        let (mut permissions, mut dialogs) = (None, None);
+        members(response, |name, value| match name {
+            "request_id" => id = Some(value),
+            "subtype" => outcome = string(value),
+            "response" => payload = Some(value),
+            "error" => error = Some(value),
+            "error_code" => code = string(value),
+            "pending_permission_requests" => permissions = Some(value),
+            "pending_user_dialog_requests" => dialogs = Some(value),
+            _ => {}
+        })?;
+        let body = match outcome.as_deref() {
+            Some("success") => ResponseBody::Success {
+                payload: payload.filter(|text| *text != "null").unwrap_or("{}"),
+            },
+            Some("error") => ResponseBody::Error {
+                message: match error {
+                    Some(text) => string(text).unwrap_or(Cow::Borrowed(text)),
+                    None => Cow::Borrowed(""),
+                },
+                code,
+            },
+            _ => return Err(EnvelopeError::UnknownOutcome),
+        };
+        Ok(Response {
+            request_id: read_id(id)?,
+            body,
+            pending_permission_requests: permissions,
+            pending_user_dialog_requests: dialogs,
+        })
+    }
+}
+
+fn read_id(json: Option<&str>) -> Result<RequestId<'_>, EnvelopeError> {
+    match json {
+        None | Some("null") => Err(EnvelopeError::MissingRequestId),
+        Some(json) => Ok(RequestId { json }),
+    }
+}
+
+fn object(text: Option<&str>) -> Option<&str> {
+    text.filter(|text| Kind::of(text) == Some(Kind::Object))
+}
