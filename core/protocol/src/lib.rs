@@ -8,6 +8,7 @@
 
 extern crate alloc;
 
+pub mod connection;
 pub mod control;
 pub mod framing;
 pub mod json;

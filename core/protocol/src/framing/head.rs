@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use bytestring::ByteString;
 
@@ -72,26 +73,20 @@ pub enum HeadError {
     TooLong,
 }
 
-/// A string member of the head: a span of the line, or its own text when it has escapes.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-enum Field {
-    #[default]
-    Absent,
-    Span(u32, u32),
-    Owned(Box<str>),
+/// A member of the head: a span of the line, or an index into the texts that had escapes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Field {
+    start: u32,
+    length: u32,
 }
 
 impl Field {
-    fn get<'a>(&'a self, text: &'a str) -> Option<&'a str> {
-        match self {
-            Field::Absent => None,
-            Field::Span(start, length) => {
-                let start = *start as usize;
-                text.get(start..start + *length as usize)
-            }
-            Field::Owned(text) => Some(text),
-        }
-    }
+    const ABSENT: Field = Field {
+        start: u32::MAX,
+        length: u32::MAX,
+    };
+    /// No member is as long as this, since its line is no longer.
+    const OWNED: u32 = u32::MAX - 1;
 }
 
 /// The members that route a message; each only when it is a string.
@@ -110,38 +105,51 @@ pub struct Head {
     user_message_uuid: Field,
     user_message_uuids: Field,
     origin: Field,
+    /// The values of members with escapes.
+    owned: Option<Box<[Box<str>]>>,
 }
 
 impl Head {
     /// Scans `text`, a whole line. It is valid JSON when this succeeds.
     pub fn scan(text: &str) -> Result<Head, HeadError> {
-        if u32::try_from(text.len()).is_err() {
+        if text.len() >= Field::OWNED as usize {
             return Err(HeadError::TooLong);
         }
         let mut head = Head {
             kind: MessageType::Other,
-            name: Field::Absent,
-            subtype: Field::Absent,
-            request_id: Field::Absent,
-            session_id: Field::Absent,
-            uuid: Field::Absent,
-            parent_tool_use_id: Field::Absent,
-            body: Field::Absent,
-            user_message_uuid: Field::Absent,
-            user_message_uuids: Field::Absent,
-            origin: Field::Absent,
+            name: Field::ABSENT,
+            subtype: Field::ABSENT,
+            request_id: Field::ABSENT,
+            session_id: Field::ABSENT,
+            uuid: Field::ABSENT,
+            parent_tool_use_id: Field::ABSENT,
+            body: Field::ABSENT,
+            user_message_uuid: Field::ABSENT,
+            user_message_uuids: Field::ABSENT,
+            origin: Field::ABSENT,
+            owned: None,
         };
         let base = text.as_ptr() as usize;
-        let span =
-            |value: &str| Field::Span((value.as_ptr() as usize - base) as u32, value.len() as u32);
-        let string = |value: &str| match value.strip_prefix('"').and_then(|v| v.strip_suffix('"')) {
-            None => Field::Absent,
-            Some(inner) if inner.as_bytes().contains(&b'\\') => match json::string(value) {
-                Some(plain) => Field::Owned(Box::from(plain.as_ref())),
-                None => Field::Absent,
-            },
-            Some(inner) => span(inner),
+        let span = |value: &str| Field {
+            start: (value.as_ptr() as usize - base) as u32,
+            length: value.len() as u32,
         };
+        let mut owned: Vec<Box<str>> = Vec::new();
+        let mut string =
+            |value: &str| match value.strip_prefix('"').and_then(|v| v.strip_suffix('"')) {
+                None => Field::ABSENT,
+                Some(inner) if inner.as_bytes().contains(&b'\\') => match json::string(value) {
+                    Some(plain) => {
+                        owned.push(Box::from(plain.as_ref()));
+                        Field {
+                            start: owned.len() as u32 - 1,
+                            length: Field::OWNED,
+                        }
+                    }
+                    None => Field::ABSENT,
+                },
+                Some(inner) => span(inner),
+            };
         json::members(text, |key, value| match key {
             "type" => head.name = string(value),
             "uuid" => head.uuid = string(value),
@@ -155,8 +163,18 @@ impl Head {
             "origin" => head.origin = span(value),
             _ => {}
         })?;
-        head.kind = MessageType::of(head.name.get(text).ok_or(HeadError::NoType)?);
+        head.owned = (!owned.is_empty()).then(|| owned.into_boxed_slice());
+        head.kind = MessageType::of(head.get(head.name, text).ok_or(HeadError::NoType)?);
         Ok(head)
+    }
+
+    fn get<'a>(&'a self, field: Field, text: &'a str) -> Option<&'a str> {
+        let start = field.start as usize;
+        match field.length {
+            u32::MAX => None,
+            Field::OWNED => Some(self.owned.as_ref()?.get(start)?),
+            length => text.get(start..start + length as usize),
+        }
     }
 }
 
@@ -215,58 +233,58 @@ impl RawMessage {
         self.head.kind
     }
 
-    fn get<'a>(&'a self, field: &'a Field) -> Option<&'a str> {
-        field.get(&self.terminated)
+    fn get(&self, field: Field) -> Option<&str> {
+        self.head.get(field, &self.terminated)
     }
 
     /// `type`, as it stands.
     pub fn message_type(&self) -> &str {
-        self.get(&self.head.name).unwrap_or_default()
+        self.get(self.head.name).unwrap_or_default()
     }
 
     /// `subtype`
     pub fn subtype(&self) -> Option<&str> {
-        self.get(&self.head.subtype)
+        self.get(self.head.subtype)
     }
 
     /// `request_id`, at the top level.
     pub fn request_id(&self) -> Option<&str> {
-        self.get(&self.head.request_id)
+        self.get(self.head.request_id)
     }
 
     /// `session_id`
     pub fn session_id(&self) -> Option<&str> {
-        self.get(&self.head.session_id)
+        self.get(self.head.session_id)
     }
 
     /// `uuid`
     pub fn uuid(&self) -> Option<&str> {
-        self.get(&self.head.uuid)
+        self.get(self.head.uuid)
     }
 
     /// `parent_tool_use_id`: set on what belongs to a subagent.
     pub fn parent_tool_use_id(&self) -> Option<&str> {
-        self.get(&self.head.parent_tool_use_id)
+        self.get(self.head.parent_tool_use_id)
     }
 
     /// JSON text of `request` or `response`, whichever came last.
     pub fn body(&self) -> Option<&str> {
-        self.get(&self.head.body)
+        self.get(self.head.body)
     }
 
     /// `user_message_uuid`: the prompt that this message answers (`protocol.md §4.7`).
     pub fn user_message_uuid(&self) -> Option<&str> {
-        self.get(&self.head.user_message_uuid)
+        self.get(self.head.user_message_uuid)
     }
 
     /// JSON text of `user_message_uuids`: all prompts merged into this turn.
     pub fn user_message_uuids(&self) -> Option<&str> {
-        self.get(&self.head.user_message_uuids)
+        self.get(self.head.user_message_uuids)
     }
 
     /// JSON text of `origin`: who asked for this turn.
     pub fn origin(&self) -> Option<&str> {
-        self.get(&self.head.origin)
+        self.get(self.head.origin)
     }
 
     /// JSON text of the value that an RFC 6901 pointer names.

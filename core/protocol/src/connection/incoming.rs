@@ -1,0 +1,312 @@
+//! What the CLI asks: sorted, checked for what every answer needs, and kept until answered.
+
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::{
+    CancelReason, Connection, Diagnostic, Event, LocalError, Millis, Request, RequestKey,
+    RequestKind,
+};
+use crate::control::envelope::{self, CancelRequest, IncomingRequest};
+use crate::control::incoming::IncomingKind;
+use crate::framing::RawMessage;
+use crate::json::{self, Kind};
+
+/// Withdrawn requests that are remembered, to tell a late answer from a second one.
+const REMEMBERED: usize = 256;
+
+/// A request that waits for the host's answer.
+#[derive(Debug)]
+pub(super) struct Open {
+    pub(super) kind: RequestKind,
+    pub(super) message: RawMessage,
+    asked: Millis,
+}
+
+impl Open {
+    /// The id to answer under.
+    pub(super) fn wire_id(&self) -> Option<envelope::RequestId<'_>> {
+        IncomingRequest::id_of(self.message.json())
+    }
+}
+
+/// All requests that wait for the host's answer.
+#[derive(Debug, Default)]
+pub(super) struct OpenRequests {
+    by_key: BTreeMap<RequestKey, Open>,
+    last: u64,
+    withdrawn: VecDeque<RequestKey>,
+}
+
+impl OpenRequests {
+    fn add(&mut self, kind: RequestKind, message: RawMessage, now: Millis) -> RequestKey {
+        self.last += 1;
+        let key = RequestKey(self.last);
+        let open = Open {
+            kind,
+            message,
+            asked: now,
+        };
+        self.by_key.insert(key, open);
+        key
+    }
+
+    pub(super) fn any(&self) -> bool {
+        !self.by_key.is_empty()
+    }
+
+    pub(super) fn get(&self, key: RequestKey) -> Result<&Open, LocalError> {
+        self.by_key.get(&key).ok_or_else(|| {
+            if key.0 == 0 || key.0 > self.last {
+                LocalError::UnknownRequest(key)
+            } else if self.withdrawn.contains(&key) {
+                LocalError::Withdrawn
+            } else {
+                LocalError::AlreadyAnswered
+            }
+        })
+    }
+
+    pub(super) fn answered(&mut self, key: RequestKey) {
+        self.by_key.remove(&key);
+    }
+
+    fn withdraw(&mut self, key: RequestKey) {
+        if self.by_key.remove(&key).is_some() {
+            self.withdrawn.push_back(key);
+            if self.withdrawn.len() > REMEMBERED {
+                self.withdrawn.pop_front();
+            }
+        }
+    }
+
+    fn find(&self, wanted: impl Fn(&Open) -> bool) -> Option<RequestKey> {
+        let found = self.by_key.iter().find(|(_, open)| wanted(open));
+        found.map(|(key, _)| *key)
+    }
+
+    pub(super) fn asked(&self) -> impl Iterator<Item = Millis> + '_ {
+        self.by_key.values().map(|open| open.asked)
+    }
+
+    pub(super) fn older_than(&self, now: Millis, limit: Millis) -> Vec<RequestKey> {
+        let old = |open: &Open| now.saturating_sub(open.asked) >= limit;
+        let found = self.by_key.iter().filter(|(_, open)| old(open));
+        found.map(|(key, _)| *key).collect()
+    }
+
+    /// The session is over: the keys of all that was open.
+    pub(super) fn close(&mut self) -> Vec<RequestKey> {
+        let keys: Vec<RequestKey> = self.by_key.keys().copied().collect();
+        for key in &keys {
+            self.withdraw(*key);
+        }
+        keys
+    }
+}
+
+impl Connection {
+    pub(super) fn control_request(&mut self, message: RawMessage) {
+        let json = message.json();
+        let read = match IncomingRequest::read(json) {
+            Ok(read) => read,
+            Err(error) => {
+                if let Some(id) = IncomingRequest::id_of(json) {
+                    envelope::write_error_response(&mut self.out, &id, &error.to_string());
+                }
+                return self.diagnose(Diagnostic::BadRequest {
+                    reason: error.to_string(),
+                });
+            }
+        };
+        let kind = match self.kind_of(&read) {
+            Sorted::Host(kind) => kind,
+            Sorted::Server {
+                server,
+                message: text,
+            } => {
+                let (server, text) = (server.to_string(), text.to_string());
+                return self.mcp_message(message.clone(), &server, &text);
+            }
+            Sorted::Safe(reason) => {
+                let kinds: Vec<&str> = self
+                    .config
+                    .dialog_kinds
+                    .iter()
+                    .map(String::as_str)
+                    .collect();
+                let kind = IncomingKind::of(&read.subtype);
+                let answer =
+                    crate::control::answer::safe_answer(kind, read.request, &reason, &kinds);
+                if let Err(error) = envelope::write_answer(&mut self.out, &read.request_id, &answer)
+                {
+                    self.diagnose(Diagnostic::Refused(error.to_string()));
+                }
+                return;
+            }
+            Sorted::Refused(reason) => {
+                envelope::write_error_response(&mut self.out, &read.request_id, &reason);
+                return self.diagnose(Diagnostic::BadRequest { reason });
+            }
+        };
+        self.ask_host(kind, message);
+    }
+
+    pub(super) fn ask_host(&mut self, kind: RequestKind, message: RawMessage) {
+        let key = self.open.add(kind.clone(), message.clone(), self.now);
+        self.push(Event::Request(Request { key, kind, message }));
+    }
+
+    fn kind_of<'a>(&self, read: &IncomingRequest<'a>) -> Sorted<'a> {
+        let has = |name: &str, kind: Kind| {
+            let mut found = false;
+            // The request was validated with its line.
+            let _ = json::members(read.request, |key, value| {
+                found |= key == name && Kind::of(value) == Some(kind);
+            });
+            found
+        };
+        let text = |name: &str| {
+            let mut found = None;
+            // The request was validated with its line.
+            let _ = json::members(read.request, |key, value| {
+                if key == name {
+                    found = Some(value);
+                }
+            });
+            found
+        };
+        match IncomingKind::of(&read.subtype) {
+            IncomingKind::CanUseTool if !has("tool_name", Kind::String) => {
+                Sorted::Refused("can_use_tool: tool_name is missing or not a string".into())
+            }
+            IncomingKind::CanUseTool if self.config.permission => {
+                Sorted::Host(RequestKind::Permission)
+            }
+            IncomingKind::CanUseTool => {
+                Sorted::Safe("This host answers no permission requests".into())
+            }
+            IncomingKind::HookCallback => {
+                let id = text("callback_id").and_then(json::string);
+                let Some(id) = id else {
+                    return Sorted::Refused(
+                        "hook_callback: callback_id is missing or not a string".into(),
+                    );
+                };
+                match &self.config.hook_callbacks {
+                    Some(known) if !known.contains(id.as_ref()) => Sorted::Refused(format!(
+                        "hook_callback: no hook callback has the id {id:?}"
+                    )),
+                    _ => Sorted::Host(RequestKind::Hook {
+                        callback_id: id.into_owned(),
+                    }),
+                }
+            }
+            IncomingKind::McpMessage => {
+                let server = text("server_name").and_then(json::string);
+                let message = text("message").filter(|text| Kind::of(text) == Some(Kind::Object));
+                match (server, message) {
+                    (Some(server), Some(message)) => Sorted::Server { server, message },
+                    (None, _) => Sorted::Refused(
+                        "mcp_message: server_name is missing or not a string".into(),
+                    ),
+                    (_, None) => {
+                        Sorted::Refused("mcp_message: message is missing or not an object".into())
+                    }
+                }
+            }
+            IncomingKind::Elicitation if self.config.elicitation => {
+                Sorted::Host(RequestKind::Elicitation)
+            }
+            IncomingKind::Elicitation => Sorted::Safe("This host answers no elicitations".into()),
+            IncomingKind::UserDialog => {
+                let kind = text("dialog_kind").and_then(json::string);
+                let declared =
+                    |kind: &str| self.config.dialog_kinds.iter().any(|known| known == kind);
+                match kind.as_deref().is_some_and(declared) {
+                    true => Sorted::Host(RequestKind::Dialog),
+                    false => Sorted::Safe("This host shows no such dialog".into()),
+                }
+            }
+            kind if self.config.catch_all => {
+                let _ = kind;
+                Sorted::Host(RequestKind::Other {
+                    subtype: read.subtype.clone().into_owned(),
+                })
+            }
+            _ => Sorted::Safe(format!(
+                "Unsupported control request subtype: {}",
+                read.subtype
+            )),
+        }
+    }
+
+    pub(super) fn control_cancel_request(&mut self, message: &RawMessage) {
+        let Ok(cancel) = CancelRequest::read(message.json()) else {
+            return self.diagnose(Diagnostic::BadRequest {
+                reason: "control_cancel_request: request_id is missing".into(),
+            });
+        };
+        let wanted = cancel.request_id.key();
+        let found = self
+            .open
+            .find(|open| open.wire_id().is_some_and(|id| id.key() == wanted));
+        // One that is answered or unknown needs no cancelling.
+        if let Some(key) = found {
+            self.withdraw(key);
+        }
+    }
+
+    pub(super) fn withdraw_call(&mut self, server: &str, cancelled: crate::mcp::CallId) {
+        let found = self.open.find(|open| match &open.kind {
+            RequestKind::ToolCall {
+                server: name, call, ..
+            }
+            | RequestKind::ResourceRead { server: name, call }
+            | RequestKind::PromptGet {
+                server: name, call, ..
+            } => name == server && *call == cancelled,
+            _ => false,
+        });
+        if let Some(key) = found {
+            self.withdraw(key);
+        }
+    }
+
+    pub(super) fn withdraw(&mut self, key: RequestKey) {
+        self.open.withdraw(key);
+        self.push(Event::RequestCancelled {
+            key,
+            reason: CancelReason::Withdrawn,
+        });
+    }
+
+    /// The open request for an MCP message of this server with this key of a bridge exchange.
+    pub(super) fn find_bridged(
+        &self,
+        server: &str,
+        exchange: crate::mcp::CallId,
+    ) -> Option<RequestKey> {
+        let key = self.servers.exchange_key(server, exchange)?;
+        self.open.get(key).is_ok().then_some(key)
+    }
+
+    pub(super) fn last_key(&self) -> RequestKey {
+        RequestKey(self.open.last)
+    }
+}
+
+/// Where a request goes.
+enum Sorted<'a> {
+    Host(RequestKind),
+    Server {
+        server: alloc::borrow::Cow<'a, str>,
+        message: &'a str,
+    },
+    /// The safe answer, for this reason.
+    Safe(String),
+    /// An error, for this reason.
+    Refused(String),
+}

@@ -1,0 +1,191 @@
+//! What the CLI writes, line by line.
+
+use alloc::string::{String, ToString};
+
+use super::{
+    Connection, Diagnostic, Event, HandshakeFailure, Input, RequestError, RequestId, Response,
+    State, TurnOutcome,
+};
+use crate::control::envelope::{self, ResponseBody};
+use crate::framing::{Frame, HeadError, Line, MessageType, RawMessage};
+use crate::json;
+
+/// How much of a line that is no message a diagnostic shows, in bytes.
+const SHOWN: usize = 1000;
+
+impl Connection {
+    pub(super) fn frame(&mut self, frame: Frame) {
+        let line = match frame {
+            Frame::Line(line) => line,
+            Frame::TooLong(length) => {
+                let limit = self.config.line_limit;
+                return self.diagnose(Diagnostic::LineTooLong { length, limit });
+            }
+        };
+        match RawMessage::scan(line.clone()) {
+            Ok(message) => self.message(message),
+            Err(error) => self.no_message(&line, error),
+        }
+    }
+
+    fn no_message(&mut self, line: &Line, error: HeadError) {
+        if line.as_bytes().iter().all(u8::is_ascii_whitespace) {
+            return;
+        }
+        if core::str::from_utf8(line.as_bytes()).is_err() {
+            if let Some(message) = RawMessage::repaired(line) {
+                self.diagnose(Diagnostic::NotUtf8 {
+                    message_type: message.message_type().to_string(),
+                });
+                return self.message(message);
+            }
+        }
+        let shown = line.as_bytes().get(..SHOWN).unwrap_or(line.as_bytes());
+        self.diagnose(Diagnostic::NotAMessage {
+            reason: error.to_string(),
+            line: String::from_utf8_lossy(shown).into_owned(),
+        });
+    }
+
+    fn message(&mut self, message: RawMessage) {
+        match message.kind() {
+            MessageType::ControlRequest => self.control_request(message),
+            MessageType::ControlResponse => self.control_response(message),
+            MessageType::ControlCancelRequest => self.control_cancel_request(&message),
+            MessageType::KeepAlive => {}
+            _ => self.conversation(message),
+        }
+    }
+
+    fn conversation(&mut self, message: RawMessage) {
+        if message.kind() != MessageType::StreamEvent {
+            self.note_session(&message);
+            self.note_by_type(&message);
+        }
+        let (turn, ended) = self.turns.attribute(&message, self.now);
+        let lifecycle = message.kind() == MessageType::CommandLifecycle;
+        let result = (!ended.is_empty() && !lifecycle).then(|| message.clone());
+        self.push(Event::Message { message, turn });
+        for turn in ended {
+            let outcome = match &result {
+                Some(result) => TurnOutcome::Result(result.clone()),
+                None => TurnOutcome::Cancelled,
+            };
+            self.push(Event::TurnEnded { turn, outcome });
+        }
+        self.one_shot_settles();
+    }
+
+    fn note_by_type(&mut self, message: &RawMessage) {
+        if message.kind() == MessageType::Result {
+            self.last_error = error_text(message);
+            if self.state == State::Handshake && !self.last_error.is_empty() {
+                let failure = HandshakeFailure::Result(self.last_error.clone());
+                self.handshake_failed(failure);
+            }
+        } else if message.subtype() == Some("init") && self.cli_version.is_none() {
+            let version = message.pointer("/claude_code_version").ok().flatten();
+            let version = version.and_then(json::string).map(|text| text.into_owned());
+            self.note_version(version);
+        }
+        if let Some(one_shot) = &mut self.one_shot {
+            one_shot.note(message, self.now);
+        }
+    }
+
+    pub(super) fn handshake_failed(&mut self, failure: HandshakeFailure) {
+        self.failure.get_or_insert(failure);
+        self.state = self.state.after(Input::InitializeFailed);
+        self.finish = true;
+    }
+
+    fn control_response(&mut self, message: RawMessage) {
+        let Ok(response) = envelope::Response::read(message.json()) else {
+            return self.diagnose(Diagnostic::UnexpectedResponse {
+                request_id: String::new(),
+            });
+        };
+        let wire = response.request_id.key();
+        let Some(request) = self.pending.remove(wire.as_ref()) else {
+            let request_id = wire.into_owned();
+            return self.diagnose(Diagnostic::UnexpectedResponse { request_id });
+        };
+        let result = match response.body {
+            ResponseBody::Success { .. } => Ok(()),
+            ResponseBody::Error { message, code } => Err(super::RemoteError {
+                subtype: request.subtype.clone(),
+                message: message.into_owned(),
+                code: code.map(|code| code.into_owned()),
+            }),
+        };
+        if request.subtype == "initialize" && self.state == State::Handshake {
+            match &result {
+                Ok(()) => {
+                    self.state = self.state.after(Input::InitializeAnswered);
+                    let version = json::pointer(
+                        message.body().unwrap_or_default(),
+                        "/response/claude_code_version",
+                    );
+                    let version = version.ok().flatten().and_then(json::string);
+                    let version = version.map(|text| text.into_owned());
+                    self.push(Event::Initialized(message.clone()));
+                    self.note_version(version);
+                }
+                Err(error) => self.handshake_failed(HandshakeFailure::Refused(error.clone())),
+            }
+        }
+        let result = result
+            .map(|()| Response { message })
+            .map_err(RequestError::Remote);
+        self.answered(request.id, request.silent, request.subtype, result);
+    }
+
+    /// Reports the end of a request of the host's.
+    pub(super) fn answered(
+        &mut self,
+        id: RequestId,
+        silent: bool,
+        subtype: String,
+        result: Result<Response, RequestError>,
+    ) {
+        match (silent, result) {
+            (false, result) => self.push(Event::Response {
+                id,
+                subtype,
+                result,
+            }),
+            (true, Err(RequestError::Remote(error))) => {
+                self.diagnose(Diagnostic::Refused(error.to_string()));
+            }
+            (true, _) => {}
+        }
+    }
+}
+
+/// The text of an error result, empty for a good one. An API failure is a `success` with
+/// `is_error` (`protocol.md §5.1`).
+fn error_text(result: &RawMessage) -> String {
+    let raw = |path| result.pointer(path).ok().flatten();
+    if raw("/is_error") != Some("true") {
+        return String::new();
+    }
+    let mut text = String::new();
+    if let Some(errors) = raw("/errors") {
+        // What is no array has no errors in it.
+        let _ = json::elements(errors, |error| {
+            if !text.is_empty() {
+                text.push('\n');
+            }
+            text.push_str(&json::string(error).unwrap_or(error.into()));
+        });
+    }
+    if text.is_empty() {
+        let told = raw("/result")
+            .and_then(json::string)
+            .filter(|told| !told.is_empty());
+        text.push_str(
+            &told.unwrap_or_else(|| result.subtype().unwrap_or("error").to_string().into()),
+        );
+    }
+    text
+}

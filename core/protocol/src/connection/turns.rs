@@ -1,0 +1,228 @@
+//! Turns: which prompt a message belongs to, and when a turn is over.
+//!
+//! CLI 2.1.332 names the prompts (`command_lifecycle`, `user_message_uuids`); 2.1.197 does not, so
+//! there the oldest open turn is meant (`protocol.md §4.6`, `§4.7`, `§13`).
+
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::deadlines::{Millis, TurnClock};
+use super::event::TurnId;
+use crate::framing::{MessageType, RawMessage};
+use crate::json;
+
+/// Ended turns whose uuids are remembered, so that late messages find them and none is used twice.
+const REMEMBERED: usize = 1024;
+
+#[derive(Debug)]
+pub(super) struct Turn {
+    pub(super) id: TurnId,
+    uuid: Option<String>,
+    started: bool,
+    /// Its end was reported already, by a deadline.
+    pub(super) reported: bool,
+    pub(super) clock: TurnClock,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Turns {
+    open: VecDeque<Turn>,
+    by_uuid: BTreeMap<String, TurnId>,
+    ended: VecDeque<String>,
+    /// The turn under way, where the CLI tells.
+    current: Option<TurnId>,
+    /// The CLI names the prompts.
+    named: bool,
+    last_id: u64,
+}
+
+impl Turns {
+    pub(super) fn knows(&self, uuid: &str) -> bool {
+        self.by_uuid.contains_key(uuid)
+    }
+
+    pub(super) fn add(&mut self, uuid: Option<&str>, now: Millis) -> TurnId {
+        self.last_id += 1;
+        let id = TurnId(self.last_id);
+        if let Some(uuid) = uuid {
+            self.by_uuid.insert(uuid.to_string(), id);
+        }
+        self.open.push_back(Turn {
+            id,
+            uuid: uuid.map(String::from),
+            started: false,
+            reported: false,
+            clock: TurnClock::new(now),
+        });
+        id
+    }
+
+    pub(super) fn is_open(&self, id: TurnId) -> bool {
+        self.open.iter().any(|turn| turn.id == id)
+    }
+
+    pub(super) fn any_open(&self) -> bool {
+        !self.open.is_empty()
+    }
+
+    pub(super) fn open_mut(&mut self) -> impl Iterator<Item = &mut Turn> {
+        self.open.iter_mut()
+    }
+
+    pub(super) fn open(&self) -> impl Iterator<Item = &Turn> {
+        self.open.iter()
+    }
+
+    pub(super) fn uuid(&self, id: TurnId) -> Option<&str> {
+        self.open.iter().find(|turn| turn.id == id)?.uuid.as_deref()
+    }
+
+    /// The turn a message belongs to; also notes what the message tells about turns. The turns it
+    /// ends are taken out and returned, those already reported left out.
+    pub(super) fn attribute(
+        &mut self,
+        message: &RawMessage,
+        now: Millis,
+    ) -> (Option<TurnId>, Vec<TurnId>) {
+        match message.kind() {
+            MessageType::CommandLifecycle => return self.lifecycle(message),
+            MessageType::Result => return self.result(message),
+            MessageType::TranscriptMirror => return (None, Vec::new()),
+            MessageType::System if message.subtype() == Some("init") => {
+                let uuids = named_uuids(message);
+                if let Some(turn) = uuids.iter().find_map(|uuid| self.by_uuid.get(uuid)) {
+                    self.start(*turn);
+                } else if self.named {
+                    self.current = None;
+                }
+            }
+            _ => {
+                if let Some(turn) = message
+                    .user_message_uuid()
+                    .and_then(|uuid| self.by_uuid.get(uuid))
+                {
+                    self.start(*turn);
+                }
+            }
+        }
+        let turn = if self.named {
+            self.current
+        } else {
+            self.open.front().map(|turn| turn.id)
+        };
+        if let Some(turn) = turn.and_then(|id| self.open.iter_mut().find(|turn| turn.id == id)) {
+            turn.clock.heard(now);
+        }
+        (turn, Vec::new())
+    }
+
+    fn start(&mut self, id: TurnId) {
+        self.named = true;
+        self.current = Some(id);
+        for turn in &mut self.open {
+            turn.started |= turn.id == id;
+        }
+    }
+
+    fn lifecycle(&mut self, message: &RawMessage) -> (Option<TurnId>, Vec<TurnId>) {
+        self.named = true;
+        let text = |path| {
+            let raw = message.pointer(path).ok().flatten()?;
+            json::string(raw)
+        };
+        let turn = text("/command_uuid").and_then(|uuid| self.by_uuid.get(uuid.as_ref()).copied());
+        let Some(id) = turn else {
+            return (None, Vec::new());
+        };
+        match text("/state").as_deref() {
+            Some("started") if self.is_open(id) => self.start(id),
+            Some("cancelled") if self.is_open(id) => return (turn, self.end(id)),
+            _ => {}
+        }
+        (turn, Vec::new())
+    }
+
+    fn result(&mut self, message: &RawMessage) -> (Option<TurnId>, Vec<TurnId>) {
+        let mut uuids = named_uuids(message);
+        uuids.extend(message.user_message_uuid().map(String::from));
+        let named: Vec<TurnId> = uuids
+            .iter()
+            .filter_map(|uuid| self.by_uuid.get(uuid).copied())
+            .collect();
+        let of_the_host = origin_is_the_host(message);
+        let mut ended = Vec::new();
+        let turn = match named.first() {
+            Some(first) => {
+                for id in &named {
+                    ended.extend(self.end(*id));
+                }
+                Some(*first)
+            }
+            None if !of_the_host => None,
+            None => {
+                let oldest = self.open.front().map(|turn| turn.id);
+                ended.extend(oldest.map(|id| self.end(id)).unwrap_or_default());
+                oldest
+            }
+        };
+        self.current = None;
+        (turn, ended)
+    }
+
+    /// Takes a turn out; returns it unless its end was reported already.
+    fn end(&mut self, id: TurnId) -> Vec<TurnId> {
+        if self.current == Some(id) {
+            self.current = None;
+        }
+        let Some(index) = self.open.iter().position(|turn| turn.id == id) else {
+            return Vec::new();
+        };
+        let Some(turn) = self.open.remove(index) else {
+            return Vec::new();
+        };
+        if let Some(uuid) = turn.uuid {
+            self.ended.push_back(uuid);
+            if self.ended.len() > REMEMBERED {
+                if let Some(forgotten) = self.ended.pop_front() {
+                    self.by_uuid.remove(&forgotten);
+                }
+            }
+        }
+        if turn.reported {
+            Vec::new()
+        } else {
+            alloc::vec![turn.id]
+        }
+    }
+
+    /// The session is over: all open turns whose end was not reported.
+    pub(super) fn end_all(&mut self) -> Vec<TurnId> {
+        self.current = None;
+        let open = core::mem::take(&mut self.open);
+        open.into_iter()
+            .filter(|turn| !turn.reported)
+            .map(|turn| turn.id)
+            .collect()
+    }
+}
+
+fn named_uuids(message: &RawMessage) -> Vec<String> {
+    let mut uuids = Vec::new();
+    if let Some(list) = message.user_message_uuids() {
+        // A list that is no array names nobody.
+        let _ = json::elements(list, |item| {
+            uuids.extend(json::string(item).map(|uuid| uuid.into_owned()));
+        });
+    }
+    uuids
+}
+
+/// Results of turns that background tasks began carry `origin.kind: task-notification`.
+fn origin_is_the_host(message: &RawMessage) -> bool {
+    let kind = message
+        .origin()
+        .and_then(|origin| json::pointer(origin, "/kind").ok().flatten())
+        .and_then(json::string);
+    kind.as_deref() != Some("task-notification")
+}
