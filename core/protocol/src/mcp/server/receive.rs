@@ -12,12 +12,12 @@ use super::super::result::not_found;
 use super::{
     Call, CallId, LogLevel, Operation, Pending, PendingSubject, Received, Server, ServerRequestId,
 };
-use crate::json::{members, string, Kind};
+use crate::json::{string, Kind};
 
-/// A result made here, or a call for the host.
-enum Served {
+/// A result made here, or a call for the host with the JSON text of its `_meta`.
+enum Served<'a> {
     Result(String),
-    Call(Operation),
+    Call(Operation, Option<&'a str>),
 }
 
 impl Server {
@@ -55,12 +55,14 @@ impl Server {
         };
         match served {
             Ok(Served::Result(result)) => Received::Reply(response(id, &result)),
-            Ok(Served::Call(operation)) => Received::Call(self.open_call(id, operation, params)),
+            Ok(Served::Call(operation, meta)) => {
+                Received::Call(self.open_call(id, operation, meta))
+            }
             Err(error) => Received::Reply(error_response(id, &error)),
         }
     }
 
-    fn serve(&mut self, method: &str, params: Option<&str>) -> Result<Served, RpcError> {
+    fn serve<'a>(&mut self, method: &str, params: Option<&'a str>) -> Result<Served<'a>, RpcError> {
         let empty = || Ok(Served::Result(String::from("{}")));
         match method {
             "tools/call" => self.call_tool(params),
@@ -89,7 +91,7 @@ impl Server {
         }
     }
 
-    fn list(&self, member: &str, params: Option<&str>) -> Result<Served, RpcError> {
+    fn list(&self, member: &str, params: Option<&str>) -> Result<Served<'static>, RpcError> {
         let [cursor] = read(params, ["cursor"])?;
         let cursor = cursor.map(|cursor| text(Some(cursor), "cursor"));
         let cursor = cursor.transpose()?;
@@ -104,8 +106,8 @@ impl Server {
             .ok_or_else(|| invalid_params("unknown cursor"))
     }
 
-    fn call_tool(&self, params: Option<&str>) -> Result<Served, RpcError> {
-        let [name, arguments] = read(params, ["name", "arguments"])?;
+    fn call_tool<'a>(&self, params: Option<&'a str>) -> Result<Served<'a>, RpcError> {
+        let [name, arguments, meta] = read(params, ["name", "arguments", "_meta"])?;
         let name = text(name, "name")?;
         let arguments = object(arguments, "arguments")?;
         if self.tools.get(&name).is_none() {
@@ -114,23 +116,24 @@ impl Server {
                 format!("Unknown tool: {name}"),
             ));
         }
-        Ok(Served::Call(Operation::CallTool {
+        let operation = Operation::CallTool {
             name: name.into_owned(),
             arguments: arguments.to_string(),
-        }))
+        };
+        Ok(Served::Call(operation, meta))
     }
 
-    fn read_resource(&self, params: Option<&str>) -> Result<Served, RpcError> {
-        let [uri] = read(params, ["uri"])?;
+    fn read_resource<'a>(&self, params: Option<&'a str>) -> Result<Served<'a>, RpcError> {
+        let [uri, meta] = read(params, ["uri", "_meta"])?;
         let uri = text(uri, "uri")?.into_owned();
         if self.resources.get(&uri).is_none() && self.templates.is_empty() {
             return Err(not_found(&uri));
         }
-        Ok(Served::Call(Operation::ReadResource { uri }))
+        Ok(Served::Call(Operation::ReadResource { uri }, meta))
     }
 
-    fn get_prompt(&self, params: Option<&str>) -> Result<Served, RpcError> {
-        let [name, arguments] = read(params, ["name", "arguments"])?;
+    fn get_prompt<'a>(&self, params: Option<&'a str>) -> Result<Served<'a>, RpcError> {
+        let [name, arguments, meta] = read(params, ["name", "arguments", "_meta"])?;
         let name = text(name, "name")?;
         let arguments = object(arguments, "arguments")?;
         let Some(prompt) = self.prompts.get(&name) else {
@@ -148,16 +151,16 @@ impl Server {
                 )));
             }
         }
-        Ok(Served::Call(Operation::GetPrompt {
+        let operation = Operation::GetPrompt {
             name: name.into_owned(),
             arguments: arguments.to_string(),
-        }))
+        };
+        Ok(Served::Call(operation, meta))
     }
 
-    fn open_call(&mut self, rpc_id: &str, operation: Operation, params: Option<&str>) -> Call {
+    fn open_call(&mut self, rpc_id: &str, operation: Operation, meta: Option<&str>) -> Call {
         self.last_call += 1;
         let id = CallId(self.last_call);
-        let [meta] = read(params, ["_meta"]).unwrap_or_default();
         let wanted = ["progressToken", "claudecode/toolUseId"];
         let [token, tool_use_id] = meta
             .and_then(|meta| fields(meta, wanted).ok())
@@ -246,11 +249,9 @@ fn text<'a>(value: Option<&'a str>, key: &str) -> Result<Cow<'a, str>, RpcError>
 }
 
 fn object<'a>(value: Option<&'a str>, key: &str) -> Result<&'a str, RpcError> {
-    let Some(value) = value else {
-        return Ok("{}");
-    };
-    match members(value, |_, _| ()) {
-        Ok(()) => Ok(value),
-        Err(_) => Err(invalid_params(&format!("{key} is not an object"))),
+    match value {
+        None => Ok("{}"),
+        Some(value) if Kind::of(value) == Some(Kind::Object) => Ok(value),
+        Some(_) => Err(invalid_params(&format!("{key} is not an object"))),
     }
 }
