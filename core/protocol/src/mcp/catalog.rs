@@ -1,8 +1,8 @@
 //! What a server offers: tools, resources, resource templates and prompts, checked when they are
 //! registered and kept as the JSON that a list answer carries.
 //!
-//! The CLI reads a whole list or none of it: one entry of the wrong shape hides every tool of the
-//! server. So a shape that MCP 2025-11-25 does not allow is refused here.
+//! CLI 2.1.332 reads a whole list or none of it: one schema without `"type":"object"`, or one hint
+//! that is no boolean, hides every tool of the server. So what it would refuse is refused here.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -88,7 +88,7 @@ pub struct ResourceTemplate {
     pub meta: Option<String>,
 }
 
-/// A prompt; the CLI offers it as a slash command.
+/// A prompt. CLI 2.1.332 does not ask an in-process server for its prompts, announced or not.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Prompt {
     /// The name in `prompts/get`.
@@ -409,13 +409,14 @@ fn object_schema(part: &str, schema: &str) -> Result<String, Problem> {
         let key = format!("{part}/properties");
         let mut wrong = None;
         members(properties, |name, value| {
-            if wrong.is_none() && Kind::of(value) != Some(Kind::Object) {
+            let is_schema = matches!(Kind::of(value), Some(Kind::Object | Kind::Bool));
+            if wrong.is_none() && !is_schema {
                 wrong = Some(format!("{key}/{name}"));
             }
         })
         .or_else(|_| problem(key.as_str(), "must be an object"))?;
         if let Some(key) = wrong {
-            return problem(key, "must be an object (MCP knows no boolean schemas here)");
+            return problem(key, "must be a schema: an object, true or false");
         }
     }
     if let Some(required) = required {
@@ -525,9 +526,8 @@ mod tests {
                 "tool \"add\": input_schema/properties: must be an object",
             ),
             (
-                tool(r#"{"properties":{"a":{},"b":true}}"#),
-                "tool \"add\": input_schema/properties/b: must be an object \
-                 (MCP knows no boolean schemas here)",
+                tool(r#"{"properties":{"a":{},"b":true,"c":"number"}}"#),
+                "tool \"add\": input_schema/properties/c: must be a schema: an object, true or false",
             ),
             (
                 tool(r#"{"required":"a"}"#),

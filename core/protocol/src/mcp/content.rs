@@ -1,7 +1,8 @@
 //! The shapes of results that a host gives as JSON: what MCP 2025-11-25 asks for is checked, so
 //! that a slip in a tool becomes a readable error instead of a schema failure inside the CLI.
 //!
-//! A member that is `null` is left out: serialisers write it for "not set", MCP does not allow it.
+//! A member that is `null` is left out: serialisers write it for "not set", CLI 2.1.332 refuses it.
+//! A block of a type not known here goes through; whether it is known is for the CLI to say.
 
 use alloc::format;
 use alloc::string::{String, ToString};
