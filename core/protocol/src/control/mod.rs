@@ -1,14 +1,16 @@
 //! Control requests in both directions, from one catalogue (`protocol.md §3`, `§6`–`§9`).
 //!
+//! - [`catalogue`]: every request the host can send, typed and described.
 //! - [`incoming`]: what the CLI asks the host, as borrowed views of the request's own text.
 //! - [`answer`]: what the host says to it, checked before it is written.
 //! - [`envelope`]: the lines that carry requests, answers, withdrawals and user messages.
 
 pub mod answer;
+pub mod catalogue;
 pub mod envelope;
 mod error;
 pub mod incoming;
 mod raw;
 
 pub use error::LocalError;
-pub use raw::JsonText;
+pub use raw::{JsonText, RawJson};

@@ -1,10 +1,12 @@
 //! Structs that look at an object's text: each field read by name, borrowed where it can be.
 
 use alloc::borrow::Cow;
+use alloc::collections::BTreeMap;
+use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::control::JsonText;
-use crate::json::{elements, string, Kind};
+use crate::control::{JsonText, RawJson};
+use crate::json::{elements, members, string, Kind};
 
 /// A field's value from its validated JSON text; `None` when the text is of another kind.
 pub(crate) trait Read<'a>: Sized {
@@ -14,6 +16,18 @@ pub(crate) trait Read<'a>: Sized {
 impl<'a> Read<'a> for Cow<'a, str> {
     fn read(text: &'a str) -> Option<Self> {
         string(text)
+    }
+}
+
+impl Read<'_> for String {
+    fn read(text: &str) -> Option<Self> {
+        string(text).map(Cow::into_owned)
+    }
+}
+
+impl Read<'_> for RawJson {
+    fn read(text: &str) -> Option<Self> {
+        Some(RawJson::of(text))
     }
 }
 
@@ -29,6 +43,12 @@ impl<'a> Read<'a> for bool {
 
 impl<'a> Read<'a> for u64 {
     fn read(text: &'a str) -> Option<Self> {
+        text.parse().ok()
+    }
+}
+
+impl Read<'_> for i64 {
+    fn read(text: &str) -> Option<Self> {
         text.parse().ok()
     }
 }
@@ -59,6 +79,19 @@ impl<'a, T: Read<'a>> Read<'a> for Vec<T> {
         let mut list = Vec::new();
         elements(text, |element| list.extend(T::read(element))).ok()?;
         Some(list)
+    }
+}
+
+impl<T: for<'b> Read<'b>> Read<'_> for BTreeMap<String, T> {
+    fn read(text: &str) -> Option<Self> {
+        let mut map = BTreeMap::new();
+        members(text, |name, value| {
+            if let Some(value) = T::read(value) {
+                map.insert(name.into(), value);
+            }
+        })
+        .ok()?;
+        Some(map)
     }
 }
 
