@@ -295,3 +295,108 @@ fn token(answer: &str, name: &'static str, accepted: &'static str) -> Result<(),
     }
     expect(what, &members, name, Kind::String, true, accepted)
 }
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString;
+
+    use super::*;
+
+    #[test]
+    fn each_kind_has_its_forms() {
+        for (kind, taken, refused) in [
+            (
+                IncomingKind::Elicitation,
+                &[
+                    r#"{"action":"accept","content":{"a":1}}"#,
+                    r#"{"action":"accept"}"#,
+                    r#"{"action":"decline"}"#,
+                    r#"{"action":"cancel","extra":1}"#,
+                ][..],
+                &[
+                    "{}",
+                    r#"{"action":"ok"}"#,
+                    r#"{"action":true}"#,
+                    r#"{"action":"accept","content":[]}"#,
+                    r#"{"action":"accept","content":null}"#,
+                    "null",
+                ][..],
+            ),
+            (
+                IncomingKind::UserDialog,
+                &[
+                    r#"{"behavior":"completed","result":null}"#,
+                    r#"{"behavior":"cancelled"}"#,
+                ],
+                &[
+                    "{}",
+                    r#"{"behavior":"completed"}"#,
+                    r#"{"behavior":"done"}"#,
+                    "5",
+                ],
+            ),
+            (
+                IncomingKind::McpMessage,
+                &[r#"{"mcp_response":{"jsonrpc":"2.0","id":1,"result":{}}}"#],
+                &[
+                    "{}",
+                    r#"{"mcp_response":null}"#,
+                    r#"{"jsonrpc_response":{}}"#,
+                    r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
+                ],
+            ),
+            (
+                IncomingKind::OauthTokenRefresh,
+                &[r#"{"accessToken":"t"}"#, r#"{"accessToken":null}"#],
+                &["{}", r#"{"accessToken":1}"#],
+            ),
+            (
+                IncomingKind::HostAuthTokenRefresh,
+                &[r#"{"authToken":"t"}"#, r#"{"authToken":null}"#],
+                &["{}", r#"{"accessToken":"t"}"#],
+            ),
+            (
+                IncomingKind::Unknown,
+                &["{}", r#"{"anything":[1]}"#],
+                &["[]", "", "null"],
+            ),
+        ] {
+            for answer in taken {
+                let prepared = prepare_answer(kind, "{}", answer);
+                assert!(
+                    matches!(&prepared, Ok(Cow::Borrowed(text)) if text == answer),
+                    "{kind:?} {answer}: {prepared:?}"
+                );
+            }
+            for answer in refused {
+                let error = validate_answer(kind, "{}", answer).unwrap_err();
+                assert!(prepare_answer(kind, "{}", answer).is_err());
+                if let LocalError::Malformed { accepted, .. } = &error {
+                    assert!(error.to_string().ends_with(accepted));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_last_of_two_members_counts() {
+        let twice = r#"{"behavior":"deny","behavior":"allow","updatedInput":{}}"#;
+        assert_eq!(
+            validate_answer(IncomingKind::CanUseTool, "{}", twice),
+            Ok(())
+        );
+        let twice = r#"{"behavior":"allow","updatedInput":{},"behavior":"deny"}"#;
+        assert!(validate_answer(IncomingKind::CanUseTool, "{}", twice).is_err());
+    }
+
+    #[test]
+    fn a_long_value_is_cut_in_the_error() {
+        let answer = format!(r#"{{"behavior":"{}"}}"#, "ä".repeat(100));
+        let error = validate_answer(IncomingKind::CanUseTool, "{}", &answer).unwrap_err();
+        let text = error.to_string();
+        assert!(
+            text.contains('…') && !text.contains(&"ä".repeat(60)),
+            "{text}"
+        );
+    }
+}

@@ -42,3 +42,45 @@ pub enum DialogResult {
     /// Dismissed: the CLI does what it does by default.
     Cancelled,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_have_the_names_of_the_wire() {
+        let mut content = Map::new();
+        content.insert("name".into(), "Ann".into());
+        for (result, text) in [
+            (
+                ElicitationResult {
+                    action: ElicitationAction::Accept,
+                    content: Some(content),
+                },
+                r#"{"action":"accept","content":{"name":"Ann"}}"#,
+            ),
+            (
+                ElicitationResult {
+                    action: ElicitationAction::Cancel,
+                    content: None,
+                },
+                r#"{"action":"cancel"}"#,
+            ),
+        ] {
+            assert_eq!(serde_json::to_string(&result).unwrap(), text);
+            let back: ElicitationResult = serde_json::from_str(text).unwrap();
+            assert_eq!(back, result);
+        }
+        let completed = DialogResult::Completed {
+            result: Value::from(1),
+        };
+        assert_eq!(
+            serde_json::to_string(&completed).unwrap(),
+            r#"{"behavior":"completed","result":1}"#
+        );
+        assert_eq!(
+            serde_json::to_string(&DialogResult::Cancelled).unwrap(),
+            r#"{"behavior":"cancelled"}"#
+        );
+    }
+}

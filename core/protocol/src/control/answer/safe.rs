@@ -65,3 +65,79 @@ fn mcp_error(request: &str, reason: &str) -> String {
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::answer::validate_answer;
+
+    fn safe(subtype: &str, request: &str) -> Answer {
+        safe_answer(
+            IncomingKind::of(subtype),
+            request,
+            "no \"host\"",
+            &["known"],
+        )
+    }
+
+    #[test]
+    fn nothing_passes_and_every_payload_is_well_formed() {
+        for (subtype, request, answer) in [
+            (
+                "can_use_tool",
+                r#"{"input":{}}"#,
+                r#"{"behavior":"deny","message":"no \"host\""}"#,
+            ),
+            ("elicitation", "{}", r#"{"action":"cancel"}"#),
+            (
+                "request_user_dialog",
+                r#"{"dialog_kind":"known"}"#,
+                r#"{"behavior":"cancelled"}"#,
+            ),
+            (
+                "mcp_message",
+                r#"{"message":{"jsonrpc":"2.0","id":"a\n","method":"tools/call"}}"#,
+                r#"{"mcp_response":{"jsonrpc":"2.0","id":"a\n","error":{"code":-32603,"message":"no \"host\""}}}"#,
+            ),
+            (
+                "mcp_message",
+                r#"{"message":{"jsonrpc":"2.0","method":"notifications/initialized"}}"#,
+                r#"{"mcp_response":{"jsonrpc":"2.0","result":{}}}"#,
+            ),
+            (
+                "mcp_message",
+                r#"{"message":5}"#,
+                r#"{"mcp_response":{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"no \"host\""}}}"#,
+            ),
+        ] {
+            assert_eq!(safe(subtype, request), Answer::Success(answer.into()));
+            let kind = IncomingKind::of(subtype);
+            assert_eq!(validate_answer(kind, request, answer), Ok(()));
+        }
+    }
+
+    #[test]
+    fn hooks_and_unknown_requests_get_an_error() {
+        for subtype in [
+            "hook_callback",
+            "oauth_token_refresh",
+            "host_auth_token_refresh",
+            "brand_new",
+            "",
+        ] {
+            assert_eq!(safe(subtype, "{}"), Answer::Error("no \"host\"".into()));
+        }
+    }
+
+    #[test]
+    fn what_is_not_the_hosts_stays_unanswered() {
+        for (subtype, request) in [
+            ("remote_tool_call", "{}"),
+            ("remote_anything", "{}"),
+            ("request_user_dialog", r#"{"dialog_kind":"other"}"#),
+            ("request_user_dialog", "{}"),
+        ] {
+            assert_eq!(safe(subtype, request), Answer::Nothing);
+        }
+    }
+}

@@ -218,6 +218,4 @@ macro_rules! responses {
     )*};
 }
 
-pub(super) use {
-    field_kind, presence, present_type, requests, responses, rust_type, since_older,
-};
+pub(super) use {field_kind, presence, present_type, requests, responses, rust_type, since_older};

@@ -158,7 +158,7 @@ responses! {
         scope: string,
         /// Who configured it.
         source: string,
-        /// `stdio`, `http`, `sse`, `sdk`, …
+        /// `stdio`, `http`, `sse`, `sdk` or another.
         transport: string,
         /// Its tools: name, description, annotations.
         tools: array,
@@ -250,7 +250,7 @@ responses! {
         subscription_type: string,
         /// Whether rate limits apply.
         rate_limits_available: boolean,
-        /// The windows: five_hour, seven_day, …
+        /// The windows: five_hour, seven_day and others.
         rate_limits: object,
         /// What the use is made of, by day and week.
         behaviors: object,

@@ -11,7 +11,7 @@ pub use read::{CancelRequest, EnvelopeError, IncomingRequest, RequestId, Respons
 pub use user::{Priority, UserContent, UserMessage};
 pub use write::{
     write_answer, write_cancel_request, write_error_response, write_keep_alive, write_request,
-    write_success_response,
+    write_success_response, write_typed_request,
 };
 
 pub(crate) use write::push_json;

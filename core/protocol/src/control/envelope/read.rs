@@ -212,3 +212,129 @@ fn read_id(json: Option<&str>) -> Result<RequestId<'_>, EnvelopeError> {
 fn object(text: Option<&str>) -> Option<&str> {
     text.filter(|text| Kind::of(text) == Some(Kind::Object))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_reads_in_any_order() {
+        for line in [
+            r#"{"type":"control_request","request_id":"a","request":{"subtype":"s","x":1}}"#,
+            r#"{"request":{"subtype":"s","x":1},"extra":null,"type":"control_request","request_id":"a"}"#,
+            r#" { "request_id" : "a" , "req\u0075est" : {"subtype":"s","x":1} } "#,
+        ] {
+            let request = IncomingRequest::read(line).unwrap();
+            assert_eq!(request.request_id.key(), "a");
+            assert_eq!(request.subtype, "s");
+            assert_eq!(request.request, r#"{"subtype":"s","x":1}"#);
+        }
+    }
+
+    #[test]
+    fn ids_of_other_types_are_kept_as_they_are() {
+        for json in ["7", "-1.50e3", "true", r#"{"a": [1]}"#, r#""é\ud83d""#] {
+            let line = alloc::format!(r#"{{"request_id":{json},"request":{{"subtype":"s"}}}}"#);
+            let request = IncomingRequest::read(&line).unwrap();
+            assert_eq!(request.request_id.json(), json);
+            let mut out = String::new();
+            request.request_id.push(&mut out);
+            assert_eq!(out, json);
+        }
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        for (line, error) in [
+            (
+                r#"{"request":{"subtype":"s"}}"#,
+                EnvelopeError::MissingRequestId,
+            ),
+            (
+                r#"{"request_id":null,"request":{"subtype":"s"}}"#,
+                EnvelopeError::MissingRequestId,
+            ),
+            (r#"{"request_id":"a"}"#, EnvelopeError::MissingRequest),
+            (
+                r#"{"request_id":"a","request":[]}"#,
+                EnvelopeError::MissingRequest,
+            ),
+            (
+                r#"{"request_id":"a","request":null}"#,
+                EnvelopeError::MissingRequest,
+            ),
+            (
+                r#"{"request_id":"a","request":{}}"#,
+                EnvelopeError::MissingSubtype,
+            ),
+            (
+                r#"{"request_id":"a","request":{"subtype":5}}"#,
+                EnvelopeError::MissingSubtype,
+            ),
+        ] {
+            assert_eq!(IncomingRequest::read(line), Err(error), "{line}");
+        }
+        for (line, error) in [
+            ("{}", EnvelopeError::MissingResponse),
+            (r#"{"response":"x"}"#, EnvelopeError::MissingResponse),
+            (
+                r#"{"response":{"request_id":"a"}}"#,
+                EnvelopeError::UnknownOutcome,
+            ),
+            (
+                r#"{"response":{"request_id":"a","subtype":"maybe"}}"#,
+                EnvelopeError::UnknownOutcome,
+            ),
+            (
+                r#"{"request_id":"a","response":{"subtype":"success"}}"#,
+                EnvelopeError::MissingRequestId,
+            ),
+        ] {
+            assert_eq!(Response::read(line), Err(error), "{line}");
+        }
+        assert!(matches!(
+            Response::read("[1]"),
+            Err(EnvelopeError::NotAnObject(_))
+        ));
+        assert_eq!(
+            CancelRequest::read("{}"),
+            Err(EnvelopeError::MissingRequestId)
+        );
+        assert_eq!(
+            CancelRequest::read(r#"{"request_id":"a","type":"control_cancel_request"}"#)
+                .unwrap()
+                .request_id
+                .key(),
+            "a"
+        );
+    }
+
+    /// `protocol.md §3`, `§13`: no payload and no error code is as good as an empty one.
+    #[test]
+    fn a_response_without_payload_or_code() {
+        for line in [
+            r#"{"response":{"subtype":"success","request_id":"a"}}"#,
+            r#"{"response":{"response":null,"request_id":"a","subtype":"success"}}"#,
+        ] {
+            let response = Response::read(line).unwrap();
+            assert_eq!(response.body, ResponseBody::Success { payload: "{}" });
+        }
+        let line = r#"{"response":{"error":"E","subtype":"error","request_id":"a"}}"#;
+        assert_eq!(
+            Response::read(line).unwrap().body,
+            ResponseBody::Error {
+                message: "E".into(),
+                code: None
+            }
+        );
+        let line =
+            r#"{"response":{"error":{"m":1},"error_code":"c","subtype":"error","request_id":"a"}}"#;
+        assert_eq!(
+            Response::read(line).unwrap().body,
+            ResponseBody::Error {
+                message: r#"{"m":1}"#.into(),
+                code: Some("c".into())
+            }
+        );
+    }
+}

@@ -266,3 +266,125 @@ fn check_content(json: &str) -> Result<(), LocalError> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString;
+
+    use super::*;
+
+    fn line(message: &UserMessage<'_>) -> String {
+        let mut out = String::new();
+        message.write(&mut out).unwrap();
+        out
+    }
+
+    #[test]
+    fn a_plain_message() {
+        assert_eq!(
+            line(&UserMessage::text("a\n\"b\"")),
+            concat!(
+                r#"{"type":"user","message":{"role":"user","content":"a\n\"b\""},"#,
+                r#""parent_tool_use_id":null}"#,
+                "\n"
+            )
+        );
+    }
+
+    #[test]
+    fn every_member() {
+        let message = UserMessage {
+            parent_tool_use_id: Some("toolu_1".into()),
+            session_id: Some("s".into()),
+            uuid: Some("u".into()),
+            priority: Some(Priority::Now),
+            should_query: Some(false),
+            client_composed: true,
+            is_synthetic: true,
+            origin: Some("{\n\"kind\":\"human\"}".into()),
+            timestamp: Some("2026-01-01T00:00:00Z".into()),
+            extra: alloc::vec![("pasted_content".into(), "[\"x\"]".into())],
+            ..UserMessage::blocks("[{\"type\":\"text\",\n\"text\":\"t\"}]")
+        };
+        assert_eq!(
+            line(&message),
+            concat!(
+                r#"{"type":"user","message":{"role":"user","content":[{"type":"text", "text":"t"}]},"#,
+                r#""parent_tool_use_id":"toolu_1","session_id":"s","uuid":"u","priority":"now","#,
+                r#""timestamp":"2026-01-01T00:00:00Z","shouldQuery":false,"client_composed":true,"#,
+                r#""isSynthetic":true,"origin":{ "kind":"human"},"pasted_content":["x"]}"#,
+                "\n"
+            )
+        );
+    }
+
+    #[test]
+    fn what_the_cli_drops_or_dies_on_is_refused() {
+        for content in [
+            "5",
+            "null",
+            "{}",
+            "true",
+            "\"text\"",
+            "[]",
+            "[1]",
+            "[\"a\"]",
+            "[{}]",
+            r#"[{"type":5}]"#,
+            "[",
+            "",
+        ] {
+            let mut out = String::from("kept");
+            let refused = UserMessage::blocks(content).write(&mut out);
+            assert!(refused.is_err(), "{content}");
+            assert_eq!(out, "kept");
+        }
+        for message in [
+            "",
+            "[]",
+            "{}",
+            r#"{"type":"user"}"#,
+            r#"{"type":"user","message":null}"#,
+            r#"{"type":"assistant","message":{"role":"user","content":"x"}}"#,
+            r#"{"message":{"role":"user","content":"x"}}"#,
+            r#"{"type":"user","message":{"content":"x"}}"#,
+            r#"{"type":"user","message":{"role":"assistant","content":"x"}}"#,
+            r#"{"type":"user","message":{"role":"user"}}"#,
+            r#"{"type":"user","message":{"role":"user","content":5}}"#,
+            r#"{"type":"user","content":"x"}"#,
+        ] {
+            let mut out = String::from("kept");
+            let refused = UserMessage::write_json(message, &mut out);
+            assert!(refused.is_err(), "{message}");
+            assert_eq!(out, "kept");
+        }
+        for (name, json) in [("type", "1"), ("uuid", "\"x\""), ("a", "{")] {
+            let message = UserMessage {
+                extra: alloc::vec![(name.into(), json.into())],
+                ..UserMessage::text("x")
+            };
+            assert!(message.write(&mut String::new()).is_err(), "{name}");
+        }
+        let error = UserMessage::blocks("5")
+            .write(&mut String::new())
+            .unwrap_err();
+        assert!(error.to_string().contains("array of content blocks"));
+    }
+
+    #[test]
+    fn a_message_in_json_goes_out_on_one_line() {
+        let mut out = String::new();
+        UserMessage::write_json(
+            "{\"type\":\"user\",\n\"message\":{\"role\":\"user\",\"content\":\"x\"}}\n",
+            &mut out,
+        )
+        .unwrap();
+        assert_eq!(
+            out,
+            concat!(
+                r#"{"type":"user", "message":{"role":"user","content":"x"},"parent_tool_use_id":null}"#,
+                "\n"
+            )
+        );
+    }
+}

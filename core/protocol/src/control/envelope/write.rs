@@ -4,6 +4,7 @@ use alloc::string::String;
 
 use super::read::RequestId;
 use crate::control::answer::Answer;
+use crate::control::catalogue::ControlRequest;
 use crate::control::incoming::view::member;
 use crate::control::LocalError;
 use crate::json::{push_string, string, validate, Kind};
@@ -78,6 +79,15 @@ pub fn write_request(
     Ok(())
 }
 
+/// Appends the line of a typed request.
+pub fn write_typed_request<R: ControlRequest>(
+    out: &mut String,
+    request_id: &str,
+    request: &R,
+) -> Result<(), LocalError> {
+    write_request(out, request_id, R::SUBTYPE, &request.payload())
+}
+
 /// Appends the `control_response` line of a success. `payload` is the JSON text of an object, `""`
 /// for none.
 pub fn write_success_response(
@@ -140,4 +150,128 @@ pub fn write_cancel_request(out: &mut String, request_id: &str) {
 /// Appends a `keep_alive` line, which the CLI ignores.
 pub fn write_keep_alive(out: &mut String) {
     out.push_str("{\"type\":\"keep_alive\"}\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::borrow::ToOwned;
+
+    use super::*;
+    use crate::control::catalogue::{GetSettings, SetModel};
+
+    fn id(json: &str) -> RequestId<'_> {
+        RequestId::from_json(json).unwrap()
+    }
+
+    #[test]
+    fn a_request_is_one_line_whatever_the_payload_looks_like() {
+        for (payload, request) in [
+            ("", r#"{"subtype":"x"}"#),
+            ("{}", r#"{"subtype":"x"}"#),
+            (" {\n } ", r#"{"subtype":"x"}"#),
+            (r#"{"a":"b\n"}"#, r#"{"subtype":"x","a":"b\n"}"#),
+            (
+                "\n{\n  \"a\": 1,\r\n  \"b\": [\n]\n}\n",
+                "{\"subtype\":\"x\",\"a\": 1,    \"b\": [ ]}",
+            ),
+            (
+                r#"{"subtype":"x","a":1}"#,
+                r#"{"subtype":"x","subtype":"x","a":1}"#,
+            ),
+        ] {
+            let mut out = String::new();
+            write_request(&mut out, "id\"1", "x", payload).unwrap();
+            assert_eq!(
+                out,
+                alloc::format!(
+                    "{{\"type\":\"control_request\",\"request_id\":\"id\\\"1\",\"request\":{request}}}\n"
+                )
+            );
+        }
+    }
+
+    #[test]
+    fn a_payload_that_is_no_object_of_this_request_is_refused() {
+        for payload in [
+            "null",
+            "[]",
+            "\"x\"",
+            "{",
+            "{}}",
+            r#"{"a":1}{"#,
+            r#"{"subtype":"other"}"#,
+            r#"{"subtype":null}"#,
+        ] {
+            let mut out = String::from("kept");
+            assert!(
+                write_request(&mut out, "1", "x", payload).is_err(),
+                "{payload}"
+            );
+            assert_eq!(out, "kept");
+        }
+    }
+
+    #[test]
+    fn typed_requests_leave_unset_fields_out() {
+        let mut out = String::new();
+        write_typed_request(&mut out, "1", &GetSettings {}).unwrap();
+        write_typed_request(
+            &mut out,
+            "2",
+            &SetModel {
+                model: "opus".to_owned().into(),
+            },
+        )
+        .unwrap();
+        assert_eq!(
+            out,
+            concat!(
+                r#"{"type":"control_request","request_id":"1","request":{"subtype":"get_settings"}}"#,
+                "\n",
+                r#"{"type":"control_request","request_id":"2","request":{"subtype":"set_model","model":"opus"}}"#,
+                "\n"
+            )
+        );
+    }
+
+    #[test]
+    fn answers_have_their_id_inside() {
+        for (id_json, answer, line) in [
+            (
+                "\"a\"",
+                Answer::Success(r#"{"behavior":"deny","message":"m"}"#.into()),
+                r#"{"type":"control_response","response":{"subtype":"success","request_id":"a","response":{"behavior":"deny","message":"m"}}}"#,
+            ),
+            (
+                "7",
+                Answer::Success("".into()),
+                r#"{"type":"control_response","response":{"subtype":"success","request_id":7}}"#,
+            ),
+            (
+                "\"a\\u0000\"",
+                Answer::Error("bad\n".into()),
+                r#"{"type":"control_response","response":{"subtype":"error","request_id":"a\u0000","error":"bad\n"}}"#,
+            ),
+        ] {
+            let mut out = String::new();
+            write_answer(&mut out, &id(id_json), &answer).unwrap();
+            assert_eq!(out, alloc::format!("{line}\n"));
+        }
+        let mut out = String::from("kept");
+        assert!(write_success_response(&mut out, &id("1"), "[]").is_err());
+        assert!(write_success_response(&mut out, &id("1"), "{").is_err());
+        write_answer(&mut out, &id("1"), &Answer::Nothing).unwrap();
+        assert_eq!(out, "kept");
+    }
+
+    #[test]
+    fn withdrawals_and_keep_alives() {
+        let mut out = String::new();
+        write_cancel_request(&mut out, "r\\1");
+        write_keep_alive(&mut out);
+        assert_eq!(
+            out,
+            "{\"type\":\"control_cancel_request\",\"request_id\":\"r\\\\1\"}\n{\"type\":\"keep_alive\"}\n"
+        );
+    }
 }

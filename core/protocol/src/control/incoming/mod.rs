@@ -7,6 +7,8 @@
 mod hook;
 mod permission;
 mod requests;
+#[cfg(test)]
+mod tests;
 pub(crate) mod view;
 
 pub use hook::*;
