@@ -11,6 +11,10 @@ pub mod envelope;
 mod error;
 pub mod incoming;
 mod raw;
+#[cfg(feature = "schema")]
+mod schema;
 
 pub use error::LocalError;
 pub use raw::{JsonText, RawJson};
+#[cfg(feature = "schema")]
+pub use schema::{answer_schemas, incoming_schemas, request_schemas};

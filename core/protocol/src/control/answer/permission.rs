@@ -179,6 +179,45 @@ impl<'a> PermissionResult<'a> {
     }
 }
 
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for PermissionResult<'_> {
+    fn schema_name() -> Cow<'static, str> {
+        "PermissionResult".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let updates = generator.subschema_for::<alloc::vec::Vec<PermissionUpdate>>();
+        let classification = generator.subschema_for::<DecisionClassification>();
+        schemars::json_schema!({
+            "description": "The answer to can_use_tool.",
+            "oneOf": [
+                {
+                    "type": "object",
+                    "properties": {
+                        "behavior": { "const": "allow" },
+                        "updatedInput": { "type": "object" },
+                        "updatedPermissions": updates,
+                        "toolUseID": { "type": "string" },
+                        "decisionClassification": classification,
+                    },
+                    "required": ["behavior"],
+                },
+                {
+                    "type": "object",
+                    "properties": {
+                        "behavior": { "const": "deny" },
+                        "message": { "type": "string" },
+                        "interrupt": { "type": "boolean" },
+                        "toolUseID": { "type": "string" },
+                        "decisionClassification": classification,
+                    },
+                    "required": ["behavior", "message"],
+                },
+            ],
+        })
+    }
+}
+
 /// A permission answer given as JSON text, made whole: an allow whose `updatedInput` is missing or
 /// null gets the request's own `input`. An error for what the CLI would take for malformed.
 pub fn complete_permission<'a>(answer: &'a str, input: &str) -> Result<Cow<'a, str>, LocalError> {
