@@ -6,7 +6,9 @@
 //!   so the **real** CLI runs a whole agent loop against it (see [`api`] for the commands).
 //! - [`Sandbox`] puts the calling thread, and every process started from it, into a network
 //!   namespace with loopback alone, with a home of its own and a scripted API inside.
-//! - [`RealCli`] finds the CLI versions pinned in `tests/real-cli`.
+//! - [`RealCli`] finds the CLI versions pinned in `tests/real-cli`; `make cli` installs them.
+//! - [`fake_cli`] plays a script in the place of a CLI, for what a real one cannot be brought to do on
+//!   demand: half lines, silence, signals, odd messages. [`Program`] finds it.
 //!
 //! # Testing your own program with the real CLI
 //!
@@ -43,12 +45,41 @@
 //!
 //! A program in another language runs under the `isolated` binary of this crate, which does the
 //! same for a process tree: `isolated -- ./my-program`; its environment then names the scripted API.
+//!
+//! # Testing your own program with the fake CLI
+//!
+//! Let your program start the `fake-cli` binary instead of `claude`, with a script in its environment:
+//!
+//! ```no_run
+//! use std::process::Command;
+//! use towline_testkit::Program;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let script = r#"[
+//!     {"expect": {"type": "user"}},
+//!     {"emit_raw": "a line that is not JSON\n"},
+//!     {"exit": 1}
+//! ]"#;
+//! std::fs::write("script.json", script)?;
+//! let status = Command::new("./my-program")
+//!     .env("MY_CLI_PATH", Program::FakeCli.locate()?)
+//!     .env("FAKE_CLI_SCRIPT", std::fs::canonicalize("script.json")?)
+//!     .env("FAKE_CLI_LOG", "log.jsonl")
+//!     .status()?;
+//! assert!(!status.success(), "my program notices that the CLI is gone");
+//! assert!(!std::fs::read_to_string("log.jsonl")?.contains(r#""ev":"fail""#));
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod api;
+pub mod fake_cli;
 pub mod isolation;
+mod programs;
 mod real_cli;
 mod sys;
 
 pub use api::{RecordedRequest, ScriptedApi};
 pub use isolation::Sandbox;
+pub use programs::Program;
 pub use real_cli::{RealCli, Version};

@@ -1,7 +1,7 @@
 //! The system calls the standard library does not offer, each behind a safe function.
 
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicI32, Ordering};
 
 /// Turns a C return value below zero into the error it stands for.
@@ -35,6 +35,29 @@ pub(crate) fn wait_readable<const N: usize>(fds: [BorrowedFd<'_>; N]) -> io::Res
 pub(crate) fn unshare(flags: libc::c_int) -> io::Result<()> {
     // SAFETY: no pointers; the flags used here (namespaces) leave memory and descriptors alone.
     checked(unsafe { libc::unshare(flags) }).map(drop)
+}
+
+/// Runs the attempt in a child of this process, which must have one thread, and tells how it went.
+pub(crate) fn try_in_child(attempt: fn() -> io::Result<()>) -> io::Result<()> {
+    // SAFETY: with one thread no lock of another can be held in the child, which only runs the attempt.
+    let child = checked(unsafe { libc::fork() })?;
+    if child == 0 {
+        let code = attempt().map_or_else(|error| error.raw_os_error().unwrap_or(libc::EIO), |()| 0);
+        // SAFETY: ends the child without running what the parent registered for its own end.
+        unsafe { libc::_exit(code) }
+    }
+    let mut status = 0;
+    // SAFETY: `status` is valid memory, and the child is this process's own and has not been waited for.
+    while let Err(error) = checked(unsafe { libc::waitpid(child, &mut status, 0) }) {
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
+    match libc::WEXITSTATUS(status) {
+        0 if libc::WIFEXITED(status) => Ok(()),
+        code if libc::WIFEXITED(status) => Err(io::Error::from_raw_os_error(code)),
+        _ => Err(io::Error::other("the attempt was ended by a signal")),
+    }
 }
 
 /// Moves the calling thread into the network namespace that `fd` refers to.
@@ -130,4 +153,101 @@ impl OutlivedSignals {
             unsafe { libc::kill(child, early) };
         }
     }
+}
+
+/// Reads what there is; 0 at the end.
+pub(crate) fn read(fd: RawFd, buffer: &mut [u8]) -> io::Result<usize> {
+    retried(|| {
+        // SAFETY: the buffer is valid for its length; a closed descriptor is an error like any other.
+        unsafe { libc::read(fd, buffer.as_mut_ptr().cast(), buffer.len()) }
+    })
+}
+
+/// Writes all of it, waiting as long as it takes.
+pub(crate) fn write_all(fd: RawFd, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let written = retried(|| {
+            // SAFETY: the bytes are valid for their length; a closed descriptor is an error.
+            unsafe { libc::write(fd, bytes.as_ptr().cast(), bytes.len()) }
+        })?;
+        bytes = &bytes[written..];
+    }
+    Ok(())
+}
+
+fn retried(mut call: impl FnMut() -> libc::ssize_t) -> io::Result<usize> {
+    loop {
+        if let Ok(length) = usize::try_from(call()) {
+            return Ok(length);
+        }
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
+}
+
+/// Closes one of the three standard descriptors, for good.
+pub(crate) fn close_standard(fd: RawFd) -> io::Result<()> {
+    // SAFETY: nothing in this crate owns the standard descriptors, and a later use of a closed one is
+    // an error like any other.
+    checked(unsafe { libc::close(fd) }).map(drop)
+}
+
+/// The process group of this process.
+pub(crate) fn process_group() -> libc::pid_t {
+    // SAFETY: takes nothing and cannot fail.
+    unsafe { libc::getpgrp() }
+}
+
+/// The number of a signal, by its name such as `SIGTERM`.
+pub(crate) fn signal_number(name: &str) -> Option<libc::c_int> {
+    Some(match name {
+        "SIGHUP" => libc::SIGHUP,
+        "SIGINT" => libc::SIGINT,
+        "SIGQUIT" => libc::SIGQUIT,
+        "SIGILL" => libc::SIGILL,
+        "SIGTRAP" => libc::SIGTRAP,
+        "SIGABRT" => libc::SIGABRT,
+        "SIGBUS" => libc::SIGBUS,
+        "SIGFPE" => libc::SIGFPE,
+        "SIGKILL" => libc::SIGKILL,
+        "SIGUSR1" => libc::SIGUSR1,
+        "SIGSEGV" => libc::SIGSEGV,
+        "SIGUSR2" => libc::SIGUSR2,
+        "SIGPIPE" => libc::SIGPIPE,
+        "SIGALRM" => libc::SIGALRM,
+        "SIGTERM" => libc::SIGTERM,
+        "SIGCHLD" => libc::SIGCHLD,
+        "SIGCONT" => libc::SIGCONT,
+        "SIGSTOP" => libc::SIGSTOP,
+        "SIGTSTP" => libc::SIGTSTP,
+        "SIGTTIN" => libc::SIGTTIN,
+        "SIGTTOU" => libc::SIGTTOU,
+        "SIGXCPU" => libc::SIGXCPU,
+        _ => return None,
+    })
+}
+
+/// From now on this process ignores the signal, and so do those it starts.
+pub(crate) fn ignore_signal(signal: libc::c_int) -> io::Result<()> {
+    // SAFETY: an ignored signal runs no code.
+    checked_handler(unsafe { libc::signal(signal, libc::SIG_IGN) })
+}
+
+/// Sends the signal to this process, with its default effect.
+pub(crate) fn die_of_signal(signal: libc::c_int) -> io::Result<()> {
+    if signal != libc::SIGKILL && signal != libc::SIGSTOP {
+        // SAFETY: the default effect runs no code of ours.
+        checked_handler(unsafe { libc::signal(signal, libc::SIG_DFL) })?;
+    }
+    // SAFETY: no pointers; the process is this one.
+    checked(unsafe { libc::kill(libc::getpid(), signal) }).map(drop)
+}
+
+fn checked_handler(previous: libc::sighandler_t) -> io::Result<()> {
+    if previous == libc::SIG_ERR {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
 }

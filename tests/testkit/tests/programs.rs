@@ -6,6 +6,9 @@ use std::net::TcpStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Output, Stdio};
 
+use towline_testkit::isolation::ALLOW_UNISOLATED;
+use towline_testkit::Program;
+
 fn isolated(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_isolated"))
         .args(arguments)
@@ -49,6 +52,11 @@ fn isolated_gives_the_command_its_environment_and_takes_its_status() {
     assert_eq!(output.status.code(), Some(7));
 }
 
+/// Whether the user allows tests to run without a network namespace.
+fn unisolated_allowed() -> bool {
+    std::env::var_os(ALLOW_UNISOLATED).is_some_and(|value| value == "1")
+}
+
 #[test]
 fn isolated_runs_on_loopback_alone_and_removes_its_home() {
     let caller = fs::read_link("/proc/self/ns/net").unwrap();
@@ -58,6 +66,9 @@ fn isolated_runs_on_loopback_alone_and_removes_its_home() {
         "readlink /proc/self/ns/net; echo $HOME; cat /proc/net/route",
     ]);
     assert!(output.status.success());
+    if unisolated_allowed() && !output.stderr.is_empty() {
+        return;
+    }
     assert_eq!(
         String::from_utf8_lossy(&output.stderr),
         "",
@@ -73,6 +84,62 @@ fn isolated_runs_on_loopback_alone_and_removes_its_home() {
         1,
         "only the heading of the table of routes: {printed}"
     );
+}
+
+/// Runs `isolated` under other programs of util-linux.
+fn isolated_under(wrapper: &[&str], script: &str) -> Output {
+    let mut words = wrapper.to_vec();
+    words.extend([env!("CARGO_BIN_EXE_isolated"), "sh", "-c", script]);
+    let output = Command::new(words[0]).args(&words[1..]).output();
+    output.unwrap_or_else(|error| panic!("{} (install util-linux): {error}", words[0]))
+}
+
+#[test]
+fn isolated_makes_a_user_namespace_where_it_lacks_the_right() {
+    let root = fs::read_to_string("/proc/self/status")
+        .unwrap()
+        .contains("\nUid:\t0\t");
+    // Anyone else lacks the right anyway.
+    let wrapper: &[&str] = if root {
+        &[
+            "setpriv",
+            "--bounding-set=-sys_admin",
+            "--inh-caps=-sys_admin",
+        ]
+    } else {
+        &["env"]
+    };
+    let output = isolated_under(
+        wrapper,
+        "id -u; readlink /proc/self/ns/user; tail -n +3 /proc/net/dev",
+    );
+    if unisolated_allowed() && !output.stderr.is_empty() {
+        return;
+    }
+    let printed = stdout(&output);
+    let lines: Vec<&str> = printed.lines().collect();
+    assert_eq!(lines.len(), 3, "{output:?}");
+    assert_eq!(
+        lines[0], "0",
+        "mapped to root, so that sandboxes can be entered inside"
+    );
+    let caller = fs::read_link("/proc/self/ns/user").unwrap();
+    assert_ne!(lines[1], caller.to_str().unwrap());
+    assert!(lines[2].trim_start().starts_with("lo:"));
+}
+
+#[test]
+fn isolated_runs_without_a_namespace_where_none_is_permitted_and_says_so() {
+    let forbid = "echo 0 > /proc/sys/user/max_net_namespaces && exec \"$@\"";
+    let wrapper = ["unshare", "--map-root-user", "sh", "-c", forbid, "sh"];
+    let output = isolated_under(&wrapper, "echo $ANTHROPIC_API_KEY");
+    let said = String::from_utf8_lossy(&output.stderr);
+    if unisolated_allowed() && said.contains("unshare failed") {
+        return;
+    }
+    assert!(said.contains("without a network namespace"), "{output:?}");
+    assert_eq!(stdout(&output), "dummy-not-a-key\n");
+    assert_eq!(output.status.code(), Some(0));
 }
 
 #[test]
@@ -204,5 +271,16 @@ fn every_program_explains_itself() {
         let output = Command::new(program).arg("--help").output().unwrap();
         assert!(output.status.success());
         assert!(stdout(&output).contains("Usage:"));
+    }
+}
+
+#[test]
+fn programs_are_found_from_other_crates() {
+    for (program, expected) in [
+        (Program::FakeCli, env!("CARGO_BIN_EXE_fake-cli")),
+        (Program::Isolated, env!("CARGO_BIN_EXE_isolated")),
+        (Program::ScriptedApi, env!("CARGO_BIN_EXE_scripted-api")),
+    ] {
+        assert_eq!(program.locate().unwrap().to_str(), Some(expected));
     }
 }

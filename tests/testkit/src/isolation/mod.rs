@@ -101,8 +101,9 @@ impl Sandbox {
         match &self.namespace {
             Err(reason) if !allowed => Err(format!(
                 "the real CLI is tested in a network namespace with loopback alone, and none can be \
-                 made here: {reason}. Run the tests as root, or under this crate's `isolated` binary \
-                 where user namespaces are permitted, or set {ALLOW_UNISOLATED}=1 to run without one"
+                 made here: {reason}. Run the tests as root; or, where user namespaces are permitted, \
+                 under this crate's `isolated` binary (`isolated --home \"$HOME\" -- cargo test`); or set \
+                 {ALLOW_UNISOLATED}=1 to run them without one"
             )),
             _ => Ok(()),
         }

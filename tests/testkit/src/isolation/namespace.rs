@@ -29,16 +29,21 @@ pub fn unshare_network() -> io::Result<()> {
 
 /// The same for a whole process, which must have one thread; tries a user namespace when the process
 /// may not do it as it is.
-pub fn isolate_process() -> Isolation {
-    let first = match unshare_network() {
-        Ok(()) => return Isolation::Network,
+///
+/// # Errors
+/// The process is in a namespace it cannot use.
+pub fn isolate_process() -> io::Result<Isolation> {
+    let first = match sys::try_in_child(unshare_network) {
+        Ok(()) => return unshare_network().map(|()| Isolation::Network),
         Err(error) => error,
     };
-    match unshare_as_mapped_root() {
-        Ok(()) => Isolation::UserAndNetwork,
-        Err(second) => Isolation::None(format!(
+    // Some systems permit the namespace but not what makes it usable, and there is no way back: so a
+    // child tries first.
+    match sys::try_in_child(unshare_as_mapped_root) {
+        Ok(()) => unshare_as_mapped_root().map(|()| Isolation::UserAndNetwork),
+        Err(second) => Ok(Isolation::None(format!(
             "network namespace: {first}; with a user namespace: {second}"
-        )),
+        ))),
     }
 }
 

@@ -35,7 +35,7 @@ impl Runner {
         let program = self.command.first().ok_or_else(|| {
             io::Error::new(io::ErrorKind::InvalidInput, "there is no command to run")
         })?;
-        if let Isolation::None(reason) = isolate_process() {
+        if let Isolation::None(reason) = isolate_process()? {
             eprintln!("isolated: running without a network namespace ({reason})");
         }
         let mut temporary = None;
