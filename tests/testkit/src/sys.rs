@@ -251,3 +251,14 @@ fn checked_handler(previous: libc::sighandler_t) -> io::Result<()> {
     }
     Ok(())
 }
+
+/// Waits until the child has ended; its id stays its own until it is waited for.
+pub(crate) fn wait_without_reaping(child: u32) {
+    // SAFETY: `siginfo_t` is plain data for which all zeroes is a valid value.
+    let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
+    let flags = libc::WEXITED | libc::WNOWAIT;
+    // SAFETY: `info` is valid memory. A failure other than an interruption is left to the wait proper.
+    while checked(unsafe { libc::waitid(libc::P_PID, child, &mut info, flags) })
+        .is_err_and(|error| error.kind() == io::ErrorKind::Interrupted)
+    {}
+}

@@ -531,9 +531,9 @@ fn a_script_that_cannot_be_used_is_named() {
     }
 }
 
-/// The file of every case can be read, and says what the host and the CLI do.
+/// The script of every case can be read.
 #[test]
-fn every_case_is_a_script() {
+fn every_case_has_a_script() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("cases");
     let mut cases = 0;
     for entry in fs::read_dir(folder).unwrap() {
@@ -542,32 +542,14 @@ fn every_case_is_a_script() {
             continue;
         }
         cases += 1;
-        // A case without steps of its own only looks at files.
-        let mut child = Command::new(FAKE_CLI)
+        // With no host most scripts soon fail, with another status than one that cannot be read.
+        let output = Command::new(FAKE_CLI)
             .env("FAKE_CLI_SCRIPT", &path)
             .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
+            .output()
             .unwrap();
-        let mut stderr = Vec::new();
-        let ignores = fs::read_to_string(&path)
-            .unwrap()
-            .contains("\"on_eof\": \"ignore\"");
-        if ignores {
-            child.kill().unwrap();
-        }
-        child
-            .stderr
-            .take()
-            .unwrap()
-            .read_to_end(&mut stderr)
-            .unwrap();
-        child.wait().unwrap();
-        assert!(
-            !String::from_utf8_lossy(&stderr).contains("fake-cli:"),
-            "{path:?}"
-        );
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!said.contains("fake-cli:"), "{path:?}: {said}");
     }
     assert_eq!(cases, 84);
 }

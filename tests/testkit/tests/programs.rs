@@ -34,7 +34,7 @@ fn isolated_gives_the_command_its_environment_and_takes_its_status() {
         "--",
         "sh",
         "-c",
-        "env; test -d $HOME/tmp && exit 7",
+        "env; test -d $TMPDIR && exit 7",
     ]);
     let printed = stdout(&output);
     let names: Vec<&str> = printed
@@ -78,7 +78,7 @@ fn isolated_runs_on_loopback_alone_and_removes_its_home() {
     let mut lines = printed.lines();
     assert_ne!(lines.next().unwrap(), caller.to_str().unwrap());
     let home = lines.next().unwrap();
-    assert!(home.contains("isolated-home-") && !fs::exists(home).unwrap());
+    assert!(home.contains("/isolated-") && !fs::exists(home).unwrap());
     assert_eq!(
         lines.count(),
         1,

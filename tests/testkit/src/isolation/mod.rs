@@ -4,55 +4,20 @@
 //! binary does it for a whole process tree.
 
 pub mod namespace;
+mod places;
 pub mod runner;
 
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
-use tempfile::TempDir;
-
 use crate::{sys, ScriptedApi};
+use places::Places;
 
 /// Set to `1`, lets tests of the real CLI run where no network namespace is permitted.
 pub const ALLOW_UNISOLATED: &str = "TOWLINE_ALLOW_UNISOLATED";
-
-/// The environment of a process in the sandbox, and nothing beside it: no key, no proxy and no setting
-/// of the user reaches the CLI, and what it writes to the temporary directory goes with the home.
-pub fn environment(home: &Path, api_url: &str) -> Vec<(String, String)> {
-    let path = std::env::var("PATH").unwrap_or_else(|_| "/usr/local/bin:/usr/bin:/bin".to_owned());
-    [
-        ("HOME", home.to_string_lossy().as_ref()),
-        ("TMPDIR", temporary(home).to_string_lossy().as_ref()),
-        ("PATH", path.as_str()),
-        ("LANG", "C.UTF-8"),
-        // As root the CLI refuses some permission modes unless it is told that it is in a sandbox.
-        ("IS_SANDBOX", "1"),
-        ("ANTHROPIC_BASE_URL", api_url),
-        ("ANTHROPIC_API_KEY", "dummy-not-a-key"),
-        ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
-        ("DISABLE_TELEMETRY", "1"),
-        ("DISABLE_ERROR_REPORTING", "1"),
-        ("DISABLE_AUTOUPDATER", "1"),
-    ]
-    .map(|(name, value)| (name.to_owned(), value.to_owned()))
-    .to_vec()
-}
-
-/// The directory for temporary files of a home.
-fn temporary(home: &Path) -> PathBuf {
-    home.join("tmp")
-}
-
-/// Makes what [`environment`] relies on.
-///
-/// # Errors
-/// The directories cannot be made.
-pub fn prepare_home(home: &Path) -> io::Result<()> {
-    fs::create_dir_all(temporary(home))
-}
 
 /// A network namespace with loopback alone for the calling thread, a temporary home, and a
 /// [`ScriptedApi`] inside.
@@ -64,7 +29,7 @@ pub fn prepare_home(home: &Path) -> io::Result<()> {
 pub struct Sandbox {
     // Dropped in this order: the API ends before the thread leaves.
     api: ScriptedApi,
-    home: TempDir,
+    places: Places,
     namespace: Result<Entered, String>,
 }
 
@@ -76,12 +41,11 @@ impl Sandbox {
     /// The temporary home or the API cannot be set up.
     pub fn enter() -> io::Result<Self> {
         let namespace = Entered::new().map_err(|error| error.to_string());
-        let home = tempfile::Builder::new().prefix("sandbox-home-").tempdir()?;
-        prepare_home(home.path())?;
+        let places = Places::new(None)?;
         let api = ScriptedApi::start()?;
         Ok(Sandbox {
             api,
-            home,
+            places,
             namespace,
         })
     }
@@ -116,12 +80,13 @@ impl Sandbox {
 
     /// The temporary home.
     pub fn home(&self) -> &Path {
-        self.home.path()
+        &self.places.home
     }
 
-    /// The whole environment for a process in here.
+    /// The whole environment for a process in here: the home, a directory for temporary files, the API's
+    /// URL, a dummy key, and what keeps the CLI from wanting anything else of a network.
     pub fn env(&self) -> Vec<(String, String)> {
-        environment(self.home(), &self.api.url())
+        self.places.environment(&self.api.url())
     }
 
     /// Names of inherited variables that would steer a CLI started with the caller's environment

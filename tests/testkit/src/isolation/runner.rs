@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::{Command, ExitStatus};
 
 use super::namespace::{isolate_process, Isolation};
-use super::{environment, prepare_home};
+use super::places::Places;
 use crate::{sys, ScriptedApi};
 
 /// What to run, and with what.
@@ -17,7 +17,7 @@ pub struct Runner {
     pub api_log: Option<PathBuf>,
     /// The home; a temporary one when there is none.
     pub home: Option<PathBuf>,
-    /// Environment variables beside those of [`environment`].
+    /// Environment variables beside those of [`Sandbox::env`](super::Sandbox::env).
     pub env: Vec<(OsString, OsString)>,
     pub command: Vec<OsString>,
 }
@@ -38,17 +38,7 @@ impl Runner {
         if let Isolation::None(reason) = isolate_process()? {
             eprintln!("isolated: running without a network namespace ({reason})");
         }
-        let mut temporary = None;
-        let home = match self.home {
-            Some(home) => std::path::absolute(home)?,
-            None => {
-                let fresh = tempfile::Builder::new()
-                    .prefix("isolated-home-")
-                    .tempdir()?;
-                temporary.insert(fresh).path().to_owned()
-            }
-        };
-        prepare_home(&home).map_err(|error| about(&error, "home", &home.to_string_lossy()))?;
+        let places = Places::new(self.home.as_deref())?;
         let api = ScriptedApi::start_with(0, self.api_log.as_deref())
             .map_err(|error| about(&error, "scripted API", "127.0.0.1"))?;
 
@@ -56,14 +46,14 @@ impl Runner {
         let mut child = Command::new(program)
             .args(&self.command[1..])
             .env_clear()
-            .envs(environment(&home, &api.url()))
+            .envs(places.environment(&api.url()))
             .envs(self.env)
             .spawn()
             .map_err(|error| about(&error, "command", &program.to_string_lossy()))?;
         signals.pass_on_to(child.id());
-        let status = child.wait();
+        sys::wait_without_reaping(child.id());
         signals.pass_on_to(0);
-        status.map(exit_status)
+        child.wait().map(exit_status)
     }
 }
 
