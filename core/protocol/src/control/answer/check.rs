@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use super::hook::HookOutput;
 use super::hook_normal::{normalize_hook_output, null_fits};
-use super::permission::{complete_permission, own_input, DecisionClassification};
+use super::permission::{complete_permission, own_input};
 use crate::control::error::shown;
 use crate::control::incoming::view::member;
 use crate::control::incoming::{HookEvent, IncomingKind};
@@ -42,10 +42,31 @@ pub fn prepare_answer<'a>(
             hook(request, &answer)?;
             Ok(answer)
         }
+        IncomingKind::Elicitation => {
+            let answer = without_null_content(answer);
+            elicitation(&answer)?;
+            Ok(answer)
+        }
         _ => {
             validate_answer(kind, request, answer)?;
             Ok(Cow::Borrowed(answer))
         }
+    }
+}
+
+/// An elicitation's answer whose `content` is null, as a serialiser writes it for a decline, has
+/// none.
+fn without_null_content(answer: &str) -> Cow<'_, str> {
+    let mut action = None;
+    let mut is_null = false;
+    let read = json::members(answer, |name, value| match name {
+        "action" => action = Some(value),
+        "content" => is_null = value == "null",
+        _ => {}
+    });
+    match action {
+        Some(action) if read.is_ok() && is_null => Cow::Owned(format!("{{\"action\":{action}}}")),
+        _ => Cow::Borrowed(answer),
     }
 }
 
@@ -104,7 +125,7 @@ pub(super) fn object<'a>(
     }
 }
 
-fn get<'a>(members: &Members<'a>, name: &str) -> Option<&'a str> {
+pub(super) fn get<'a>(members: &Members<'a>, name: &str) -> Option<&'a str> {
     let found = members.iter().rev().find(|(key, _)| key == name);
     found.map(|(_, value)| *value)
 }
@@ -175,16 +196,7 @@ pub(super) fn permission(members: &Members<'_>) -> Result<(), LocalError> {
         }
     }
     expect("toolUseID", Kind::String, false)?;
-    if let Some(given) = get(members, "decisionClassification") {
-        let known = string(given).and_then(|name| DecisionClassification::from_name(&name));
-        if known.is_none() {
-            return bad(format!(
-                "decisionClassification is {}, not user_temporary, user_permanent or user_reject",
-                shown(given)
-            ));
-        }
-    }
-    Ok(())
+    expect("decisionClassification", Kind::String, false)
 }
 
 fn hook(request: &str, answer: &str) -> Result<(), LocalError> {
@@ -318,7 +330,7 @@ mod tests {
                     r#"{"action":"ok"}"#,
                     r#"{"action":true}"#,
                     r#"{"action":"accept","content":[]}"#,
-                    r#"{"action":"accept","content":null}"#,
+                    r#"{"content":null}"#,
                     "null",
                 ][..],
             ),
@@ -376,6 +388,16 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn null_content_of_an_elicitation_is_none() {
+        let answer = r#"{"content":null,"action":"decline"}"#;
+        assert!(validate_answer(IncomingKind::Elicitation, "{}", answer).is_err());
+        assert_eq!(
+            prepare_answer(IncomingKind::Elicitation, "{}", answer).as_deref(),
+            Ok(r#"{"action":"decline"}"#)
+        );
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::permission_update::PermissionUpdate;
 use crate::control::envelope::push_json;
 use crate::control::incoming::view::member;
 use crate::control::LocalError;
-use crate::json::{push_string, Kind};
+use crate::json::{push_string, string, Kind};
 
 const WHAT: &str = "the permission answer";
 
@@ -218,38 +218,43 @@ impl schemars::JsonSchema for PermissionResult<'_> {
     }
 }
 
-/// A permission answer given as JSON text, made whole: an allow whose `updatedInput` is missing or
-/// null gets the request's own `input`. An error for what the CLI would take for malformed.
+/// Members whose null means "not given".
+const OPTIONAL: [&str; 5] = [
+    "updatedInput",
+    "updatedPermissions",
+    "interrupt",
+    "toolUseID",
+    "decisionClassification",
+];
+
+/// A permission answer given as JSON text, made whole: optional members that are null are left out,
+/// and an allow without `updatedInput` gets the request's own `input`. An error for what the CLI
+/// would take for malformed. Borrows when nothing had to be changed.
 pub fn complete_permission<'a>(answer: &'a str, input: &str) -> Result<Cow<'a, str>, LocalError> {
-    let members = check::object(WHAT, answer, PERMISSION_FORMS)?;
-    let mut allow = false;
-    let mut needs_input = true;
-    for (name, value) in &members {
-        match name.as_ref() {
-            "behavior" => allow = crate::json::string(value).as_deref() == Some("allow"),
-            "updatedInput" => needs_input = *value == "null",
-            _ => {}
-        }
-    }
-    if !allow || !needs_input {
-        check::permission(&members)?;
+    let mut members = check::object(WHAT, answer, PERMISSION_FORMS)?;
+    let given = members.len();
+    members.retain(|(name, value)| *value != "null" || !OPTIONAL.contains(&name.as_str()));
+    check::permission(&members)?;
+    let allow = check::get(&members, "behavior").and_then(string).as_deref() == Some("allow");
+    let needs_input = allow && check::get(&members, "updatedInput").is_none();
+    if !needs_input && members.len() == given {
         return Ok(Cow::Borrowed(answer));
     }
     let mut whole = String::with_capacity(answer.len() + input.len() + 24);
-    whole.push_str(r#"{"updatedInput":"#);
-    push_own_input(&mut whole, input);
-    let mut rest = alloc::vec::Vec::with_capacity(members.len());
-    for (name, value) in members {
-        if name != "updatedInput" {
+    whole.push('{');
+    for (at, (name, value)) in members.iter().enumerate() {
+        if at > 0 {
             whole.push(',');
-            push_string(&mut whole, &name);
-            whole.push(':');
-            whole.push_str(value);
-            rest.push((name, value));
         }
+        push_string(&mut whole, name);
+        whole.push(':');
+        whole.push_str(value);
+    }
+    if needs_input {
+        whole.push_str(r#","updatedInput":"#);
+        push_own_input(&mut whole, input);
     }
     whole.push('}');
-    check::permission(&rest)?;
     Ok(Cow::Owned(whole))
 }
 
@@ -419,7 +424,7 @@ mod tests {
             r#"{"behavior":"allow","updated_input":{}}"#,
             r#"{"behavior":"allow","updatedInput":{},"updatedPermissions":{}}"#,
             r#"{"behavior":"allow","updatedInput":{},"toolUseID":1}"#,
-            r#"{"behavior":"allow","updatedInput":{},"decisionClassification":"yes"}"#,
+            r#"{"behavior":"allow","updatedInput":{},"decisionClassification":1}"#,
         ] {
             let error = validate_answer(IncomingKind::CanUseTool, "{}", answer).unwrap_err();
             let text = error.to_string();
@@ -431,7 +436,8 @@ mod tests {
         for answer in [
             r#"{"behavior":"allow"}"#,
             r#"{"behavior":"allow","updatedInput":{},"updatedPermissions":[],"toolUseID":"x"}"#,
-            r#"{"behavior":"deny","message":"m","interrupt":true,"extra":[]}"#,
+            r#"{"behavior":"allow","updatedInput":{},"interrupt":null,"decisionClassification":"new"}"#,
+            r#"{"behavior":"deny","message":"m","interrupt":true,"extra":[],"updatedInput":null}"#,
         ] {
             assert_eq!(
                 validate_answer(IncomingKind::CanUseTool, "{}", answer),
@@ -453,8 +459,20 @@ mod tests {
         ] {
             assert_eq!(
                 prepare(answer).unwrap(),
-                alloc::format!(r#"{{"updatedInput":{INPUT},"behavior":"allow"}}"#)
+                alloc::format!(r#"{{"behavior":"allow","updatedInput":{INPUT}}}"#)
             );
+        }
+        for (given, whole) in [
+            (
+                r#"{"behavior":"deny","interrupt":null,"message":"m","toolUseID":null}"#,
+                r#"{"behavior":"deny","message":"m"}"#,
+            ),
+            (
+                r#"{"behavior":"allow","updatedInput":{},"updatedPermissions":null}"#,
+                r#"{"behavior":"allow","updatedInput":{}}"#,
+            ),
+        ] {
+            assert_eq!(prepare(given).unwrap(), whole);
         }
         for whole in [
             r#"{"behavior":"allow","updatedInput":{"a":1}}"#,
@@ -463,8 +481,8 @@ mod tests {
             assert_eq!(prepare(whole).unwrap(), whole);
         }
         for bad in [
-            r#"{"behavior":"allow","updatedPermissions":null}"#,
-            r#"{"behavior":"allow","updated_input":{}}"#,
+            r#"{"behavior":"deny","message":null}"#,
+            r#"{"behavior":"allow","updated_input":null}"#,
             r#"{"behavior":"allow","updatedInput":3}"#,
             r#"{"updatedInput":{}}"#,
         ] {

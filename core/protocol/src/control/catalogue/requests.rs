@@ -382,8 +382,8 @@ requests! {
         allow_assistant_target: optional boolean,
     }
 
-    /// Changes the working directory.
-    SetCwd("set_cwd", Binary, newer) -> RawJson {
+    /// Changes the working directory. A directory not trusted yet is answered `needs_trust`.
+    SetCwd("set_cwd", Binary, newer) -> SetCwdResponse {
         /// The directory.
         path: required string,
         /// Whether the user trusts it.
@@ -392,7 +392,7 @@ requests! {
         trusted_directory: optional string,
     }
 
-    /// Gives a waiting process its session.
+    /// Gives a process started with `--await-claim` its session.
     ClaimSession("claim_session", Binary, newer) -> RawJson {
         /// The working directory.
         cwd: required string,
@@ -419,7 +419,7 @@ requests! {
     }
 
     /// Rates a message.
-    MessageRated("message_rated", Binary, older) -> RawJson {
+    MessageRated("message_rated", Binary, older) -> Empty {
         /// The message.
         message_uuid as "messageUuid": required string,
         /// The rating.
@@ -431,7 +431,7 @@ requests! {
     }
 
     /// Sends feedback to Anthropic.
-    SubmitFeedback("submit_feedback", Binary, older) -> RawJson {
+    SubmitFeedback("submit_feedback", Binary, older) -> FeedbackResponse {
         /// What the user says.
         description: required string,
         /// Where it was written.
@@ -451,7 +451,7 @@ requests! {
     }
 
     /// Answers a survey.
-    SubmitSurveyFeedback("submit_survey_feedback", Binary, newer) -> RawJson {
+    SubmitSurveyFeedback("submit_survey_feedback", Binary, newer) -> FeedbackResponse {
         /// What the user says.
         description: required string,
         /// The survey's showing.
@@ -507,22 +507,16 @@ requests! {
     GetStatus("get_status", Binary, newer) -> RawJson {}
 
     /// Tells the plan of plan mode.
-    GetPlan("get_plan", Binary, newer) -> RawJson {}
+    GetPlan("get_plan", Binary, newer) -> PlanResponse {}
 
     /// Tells what the working directory's changes are.
-    GetWorkspaceDiff("get_workspace_diff", Binary, newer) -> RawJson {
+    GetWorkspaceDiff("get_workspace_diff", Binary, newer) -> WorkspaceDiff {
         /// With the hunks of changes not committed.
         uncommitted_hunks: optional boolean,
     }
 
-    /// Lists a directory; in cloud sessions only.
-    ListDirectory("list_directory", Binary, newer) -> RawJson {
-        /// The directory.
-        path: required string,
-    }
-
     /// Exports the conversation as text.
-    ExportConversation("export_conversation", Binary, newer) -> RawJson {}
+    ExportConversation("export_conversation", Binary, newer) -> ExportedConversation {}
 
     /// Tells what `/memory` shows.
     GetMemoryDialog("get_memory_dialog", Binary, newer) -> RawJson {}
@@ -548,7 +542,7 @@ requests! {
         device_id: required string,
     }
 
-    /// Says which browsers are near.
+    /// Says which browsers are near; in remote sessions only.
     SetChromeBrowserHints("set_chrome_browser_hints", Binary, newer) -> RawJson {
         /// The browser to prefer; null for none.
         preferred_device_id as "preferredDeviceId": nullable string,
@@ -559,27 +553,17 @@ requests! {
     }
 
     /// Holds prompt suggestions back, or lets them come again.
-    SetPromptSuggestionsPaused("set_prompt_suggestions_paused", Binary, newer) -> RawJson {
+    SetPromptSuggestionsPaused("set_prompt_suggestions_paused", Binary, newer) -> Empty {
         /// Whether they are held back.
         paused: required boolean,
     }
 
     /// Says that the user is writing.
-    PromptDraftActivity("prompt_draft_activity", Binary, newer) -> RawJson {}
+    PromptDraftActivity("prompt_draft_activity", Binary, newer) -> Empty {}
 
-    /// Starts a shell command as a task.
-    StartShellTask("start_shell_task", Binary, newer) -> RawJson {
-        /// The command.
-        command: required string,
-        /// Its arguments.
-        args: optional strings,
-        /// Its working directory.
-        cwd: optional string,
-        /// Its environment variables.
-        env: optional string_map,
-        /// Its time limit in milliseconds.
-        timeout_ms: optional integer,
-        /// What it is for.
-        description: optional string,
+    /// Changes how much the session does unasked.
+    SetProactivityLevel("set_proactivity_level", Binary, newer) -> RawJson {
+        /// The level.
+        level: required one_of("ask", "default", "proactive"),
     }
 }

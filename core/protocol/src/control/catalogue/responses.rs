@@ -404,5 +404,51 @@ responses! {
         prefill_text as "prefillText": string,
         /// The assistant message before it.
         preceding_assistant_uuid as "precedingAssistantUuid": string,
+        /// Why it was not cut.
+        error: string,
+        /// The same as a word, such as `target_not_found`; 2.1.197 sends none.
+        reason: string,
+    }
+
+    /// The answer to `set_cwd`.
+    SetCwdResponse {
+        /// What came of it, such as `needs_trust`.
+        status: string,
+        /// The directory.
+        directory: string,
+    }
+
+    /// The answer to `submit_feedback` and `submit_survey_feedback`.
+    FeedbackResponse {
+        /// The feedback's id; null when it was not sent.
+        feedback_id: string,
+        /// Why it could not be sent.
+        unavailable_reason: string,
+    }
+
+    /// The answer to `get_plan`.
+    PlanResponse {
+        /// Whether there is a plan.
+        exists: boolean,
+        /// The plan.
+        content: string,
+        /// Its file.
+        path: string,
+    }
+
+    /// The answer to `get_workspace_diff`.
+    WorkspaceDiff {
+        /// The changes; null when there are none to tell.
+        diff: any,
+        /// Why not, such as `no-repository`.
+        no_diff_reason as "noDiffReason": string,
+    }
+
+    /// The answer to `export_conversation`.
+    ExportedConversation {
+        /// The conversation.
+        text: string,
+        /// A name for its file.
+        default_filename: string,
     }
 }

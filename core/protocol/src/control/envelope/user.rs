@@ -9,8 +9,7 @@ use crate::control::LocalError;
 use crate::json::{elements, members, push_string, string, Kind};
 
 const WHAT: &str = "the user message";
-const CONTENT_FORMS: &str =
-    "content is a string or a non-empty array of content blocks, objects with a type";
+const CONTENT_FORMS: &str = "content is a string or an array of content blocks, which are objects";
 const MESSAGE_FORMS: &str =
     r#"the CLI takes {"type":"user","message":{"role":"user","content":…},…}"#;
 
@@ -236,33 +235,23 @@ fn push_name(out: &mut String, name: &str) {
     out.push(':');
 }
 
-/// The CLI drops a message whose content is of another type, without a word (`protocol.md §2`).
+/// The CLI drops a message whose content is of another type, without a word (`protocol.md §2`); so
+/// it does when an element of the array is no object.
 fn check_content(json: &str) -> Result<(), LocalError> {
     let bad = |problem| Err(LocalError::malformed(WHAT, problem, CONTENT_FORMS));
     if Kind::of(json) != Some(Kind::Array) {
         return bad("content is neither a string nor an array");
     }
-    let mut blocks = 0usize;
-    let mut good = true;
+    let mut objects = true;
     elements(json, |block| {
-        blocks += 1;
-        let mut typed = false;
-        let read = members(block, |name, value| {
-            if name == "type" {
-                typed = Kind::of(value) == Some(Kind::String);
-            }
-        });
-        good &= read.is_ok() && typed;
+        objects &= Kind::of(block) == Some(Kind::Object)
     })
     .map_err(|error| LocalError::NotJson {
         what: "content",
         error,
     })?;
-    if blocks == 0 {
-        return bad("content is empty");
-    }
-    if !good {
-        return bad("a content block is not an object with a type");
+    if !objects {
+        return bad("a content block is not an object");
     }
     Ok(())
 }
@@ -326,11 +315,9 @@ mod tests {
             "{}",
             "true",
             "\"text\"",
-            "[]",
             "[1]",
             "[\"a\"]",
-            "[{}]",
-            r#"[{"type":5}]"#,
+            r#"[{"type":"text","text":"t"},7]"#,
             "[",
             "",
         ] {
@@ -369,6 +356,12 @@ mod tests {
             .write(&mut String::new())
             .unwrap_err();
         assert!(error.to_string().contains("array of content blocks"));
+        for content in ["[]", "[{}]"] {
+            assert_eq!(
+                UserMessage::blocks(content).write(&mut String::new()),
+                Ok(())
+            );
+        }
     }
 
     #[test]
