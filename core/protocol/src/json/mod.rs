@@ -8,5 +8,5 @@ mod scan;
 mod text;
 
 pub use pointer::{pointer, PointerError};
-pub use scan::{elements, members, validate, ScanError};
+pub use scan::{elements, members, nested_members, validate, ScanError};
 pub use text::{push_string, string, surrogates_replaced, Kind};

@@ -31,51 +31,32 @@ pub fn validate(text: &str) -> Result<(), ScanError> {
 /// order, duplicates included. `key` is unescaped, `value` is the member's own JSON text.
 ///
 /// `visit` may have been called for some members before an error is found.
-pub fn members<'a>(text: &'a str, mut visit: impl FnMut(&str, &'a str)) -> Result<(), ScanError> {
+pub fn members<'a>(text: &'a str, visit: impl FnMut(&str, &'a str)) -> Result<(), ScanError> {
     let mut scanner = Scanner::new(text);
     scanner.space();
-    if scanner.peek() != Some(b'{') {
-        return Err(scanner.error("not an object"));
-    }
-    scanner.at += 1;
+    scanner.object(text, visit, |scanner, _| scanner.value())?;
+    scanner.end()
+}
+
+/// As [`members`], and in the same pass calls `visit_inner` for the members of the member named
+/// `inner` when that is an object.
+pub fn nested_members<'a>(
+    text: &'a str,
+    inner: &str,
+    visit: impl FnMut(&str, &'a str),
+    mut visit_inner: impl FnMut(&str, &'a str),
+) -> Result<(), ScanError> {
+    let mut scanner = Scanner::new(text);
     scanner.space();
-    if scanner.peek() == Some(b'}') {
-        scanner.at += 1;
-        return scanner.end();
-    }
-    loop {
-        if scanner.peek() != Some(b'"') {
-            return Err(scanner.error("expected a member name"));
-        }
-        let start = scanner.at + 1;
-        let escaped = scanner.string()?;
-        let key = text.get(start..scanner.at - 1).unwrap_or_default();
-        scanner.space();
-        scanner.take(b':', "expected ':'")?;
-        scanner.space();
-        let value_start = scanner.at;
-        scanner.value()?;
-        let value = text.get(value_start..scanner.at).unwrap_or_default();
-        if escaped {
-            let mut plain = String::new();
-            text::unescape(key, &mut plain);
-            visit(&plain, value);
+    let mut step = |scanner: &mut Scanner<'a>, key: &str| {
+        if key == inner && scanner.peek() == Some(b'{') {
+            scanner.object(text, &mut visit_inner, |scanner, _| scanner.value())
         } else {
-            visit(key, value);
+            scanner.value()
         }
-        scanner.space();
-        match scanner.peek() {
-            Some(b',') => {
-                scanner.at += 1;
-                scanner.space();
-            }
-            Some(b'}') => {
-                scanner.at += 1;
-                return scanner.end();
-            }
-            _ => return Err(scanner.error("expected ',' or '}'")),
-        }
-    }
+    };
+    scanner.object(text, visit, &mut step)?;
+    scanner.end()
 }
 
 /// Validates `text` as one JSON array and calls `visit(value)` for the JSON text of each element.
@@ -177,6 +158,58 @@ impl<'a> Scanner<'a> {
             Ok(())
         } else {
             Err(self.error(what))
+        }
+    }
+
+    /// Steps over an object, from its brace; `step(self, key)` steps over each value.
+    #[inline(always)]
+    fn object(
+        &mut self,
+        text: &'a str,
+        mut visit: impl FnMut(&str, &'a str),
+        mut step: impl FnMut(&mut Self, &str) -> Scanned<()>,
+    ) -> Scanned<()> {
+        if self.peek() != Some(b'{') {
+            return Err(self.error("not an object"));
+        }
+        self.at += 1;
+        self.space();
+        if self.peek() == Some(b'}') {
+            self.at += 1;
+            return Ok(());
+        }
+        loop {
+            if self.peek() != Some(b'"') {
+                return Err(self.error("expected a member name"));
+            }
+            let start = self.at + 1;
+            let escaped = self.string()?;
+            let key = text.get(start..self.at - 1).unwrap_or_default();
+            let mut plain = String::new();
+            let key = if escaped {
+                text::unescape(key, &mut plain);
+                plain.as_str()
+            } else {
+                key
+            };
+            self.space();
+            self.take(b':', "expected ':'")?;
+            self.space();
+            let start = self.at;
+            step(self, key)?;
+            visit(key, text.get(start..self.at).unwrap_or_default());
+            self.space();
+            match self.peek() {
+                Some(b',') => {
+                    self.at += 1;
+                    self.space();
+                }
+                Some(b'}') => {
+                    self.at += 1;
+                    return Ok(());
+                }
+                _ => return Err(self.error("expected ',' or '}'")),
+            }
         }
     }
 
@@ -502,6 +535,45 @@ mod tests {
                 ("n".into(), "3")
             ]
         );
+    }
+
+    #[test]
+    fn inner_members_come_in_the_same_pass() {
+        for (text, outer, inner) in [
+            (
+                r#"{"a":1,"in":{"x":[{}],"\u0079":2} ,"b":{"x":3}}"#,
+                vec!["a", "in", "b"],
+                vec![("x", "[{}]"), ("y", "2")],
+            ),
+            (r#"{"in":[{"x":1}]}"#, vec!["in"], vec![]),
+            (r#"{"in":{}}"#, vec!["in"], vec![]),
+            (r#"{}"#, vec![], vec![]),
+        ] {
+            let (mut seen, mut seen_inner) = (vec![], vec![]);
+            nested_members(
+                text,
+                "in",
+                |key, _| seen.push(key.to_string()),
+                |key, value| seen_inner.push((key.to_string(), value)),
+            )
+            .unwrap();
+            assert_eq!(seen, outer);
+            let inner: alloc::vec::Vec<_> = inner
+                .into_iter()
+                .map(|(key, value)| (key.to_string(), value))
+                .collect();
+            assert_eq!(seen_inner, inner);
+        }
+        for text in [
+            "",
+            "[]",
+            r#"{"in":{"x":1}"#,
+            r#"{"in":{"x":1,}}"#,
+            r#"{"in":{"x"}}"#,
+            r#"{"in":{}}}"#,
+        ] {
+            assert!(nested_members(text, "in", |_, _| {}, |_, _| {}).is_err());
+        }
     }
 
     proptest! {

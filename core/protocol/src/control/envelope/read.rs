@@ -4,7 +4,7 @@ use alloc::borrow::Cow;
 use alloc::string::String;
 
 use super::write::push_valid;
-use crate::json::{members, string, Kind, ScanError};
+use crate::json::{members, nested_members, string, Kind, ScanError};
 
 /// A request's id, as the JSON value it came as.
 ///
@@ -75,21 +75,23 @@ pub struct IncomingRequest<'a> {
 impl<'a> IncomingRequest<'a> {
     /// Reads the line of a `control_request`.
     pub fn read(line: &'a str) -> Result<Self, EnvelopeError> {
-        let mut id = None;
-        let mut request = None;
-        members(line, |name, value| match name {
-            "request_id" => id = Some(value),
-            "request" => request = Some(value),
-            _ => {}
-        })?;
+        let (mut id, mut request, mut subtype) = (None, None, None);
+        nested_members(
+            line,
+            "request",
+            |name, value| match name {
+                "request_id" => id = Some(value),
+                "request" => request = Some(value),
+                _ => {}
+            },
+            |name, value| {
+                if name == "subtype" {
+                    subtype = string(value);
+                }
+            },
+        )?;
         let request_id = read_id(id)?;
         let request = object(request).ok_or(EnvelopeError::MissingRequest)?;
-        let mut subtype = None;
-        members(request, |name, value| {
-            if name == "subtype" {
-                subtype = string(value);
-            }
-        })?;
         Ok(IncomingRequest {
             request_id,
             subtype: subtype.ok_or(EnvelopeError::MissingSubtype)?,
@@ -161,25 +163,29 @@ impl<'a> Response<'a> {
     /// Reads the line of a `control_response`.
     pub fn read(line: &'a str) -> Result<Self, EnvelopeError> {
         let mut response = None;
-        members(line, |name, value| {
-            if name == "response" {
-                response = Some(value);
-            }
-        })?;
-        let response = object(response).ok_or(EnvelopeError::MissingResponse)?;
         let (mut id, mut outcome, mut payload, mut error, mut code) =
             (None, None, None, None, None);
         let (mut permissions, mut dialogs) = (None, None);
-        members(response, |name, value| match name {
-            "request_id" => id = Some(value),
-            "subtype" => outcome = string(value),
-            "response" => payload = Some(value),
-            "error" => error = Some(value),
-            "error_code" => code = string(value),
-            "pending_permission_requests" => permissions = Some(value),
-            "pending_user_dialog_requests" => dialogs = Some(value),
-            _ => {}
-        })?;
+        nested_members(
+            line,
+            "response",
+            |name, value| {
+                if name == "response" {
+                    response = Some(value);
+                }
+            },
+            |name, value| match name {
+                "request_id" => id = Some(value),
+                "subtype" => outcome = string(value),
+                "response" => payload = Some(value),
+                "error" => error = Some(value),
+                "error_code" => code = string(value),
+                "pending_permission_requests" => permissions = Some(value),
+                "pending_user_dialog_requests" => dialogs = Some(value),
+                _ => {}
+            },
+        )?;
+        object(response).ok_or(EnvelopeError::MissingResponse)?;
         let body = match outcome.as_deref() {
             Some("success") => ResponseBody::Success {
                 payload: payload.filter(|text| *text != "null").unwrap_or("{}"),

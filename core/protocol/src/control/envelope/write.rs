@@ -3,7 +3,7 @@
 use alloc::string::String;
 
 use super::read::RequestId;
-use crate::control::answer::Answer;
+use crate::control::answer::{Answer, PermissionResult};
 use crate::control::catalogue::ControlRequest;
 use crate::control::incoming::view::member;
 use crate::control::LocalError;
@@ -95,23 +95,51 @@ pub fn write_success_response(
     request_id: &RequestId<'_>,
     payload: &str,
 ) -> Result<(), LocalError> {
-    let start = out.len();
+    if payload.is_empty() {
+        push_success(out, request_id);
+        out.push_str("}}\n");
+        return Ok(());
+    }
+    if Kind::of(payload) != Some(Kind::Object) {
+        return Err(LocalError::malformed(PAYLOAD, "it is no object", OBJECT));
+    }
+    success_with(out, request_id, |out| push_json(out, PAYLOAD, payload))
+}
+
+/// Appends the `control_response` line of a permission's answer; see
+/// [`PermissionResult::write_payload`].
+pub fn write_permission_response(
+    out: &mut String,
+    request_id: &RequestId<'_>,
+    result: &PermissionResult<'_>,
+    input: &str,
+    tool_use_id: Option<&str>,
+) -> Result<(), LocalError> {
+    success_with(out, request_id, |out| {
+        result.write_payload(input, tool_use_id, out)
+    })
+}
+
+fn push_success(out: &mut String, request_id: &RequestId<'_>) {
     out.push_str(r#"{"type":"control_response","response":{"subtype":"success","request_id":"#);
     request_id.push(out);
-    if !payload.is_empty() {
-        let written = if Kind::of(payload) == Some(Kind::Object) {
-            out.push_str(r#","response":"#);
-            push_json(out, PAYLOAD, payload)
-        } else {
-            Err(LocalError::malformed(PAYLOAD, "it is no object", OBJECT))
-        };
-        if written.is_err() {
-            out.truncate(start);
-            return written;
-        }
+}
+
+/// Appends the line of a success around what `write` appends, or nothing when that fails.
+fn success_with(
+    out: &mut String,
+    request_id: &RequestId<'_>,
+    write: impl FnOnce(&mut String) -> Result<(), LocalError>,
+) -> Result<(), LocalError> {
+    let start = out.len();
+    push_success(out, request_id);
+    out.push_str(r#","response":"#);
+    let written = write(out);
+    match written {
+        Ok(()) => out.push_str("}}\n"),
+        Err(_) => out.truncate(start),
     }
-    out.push_str("}}\n");
-    Ok(())
+    written
 }
 
 /// Appends the `control_response` line of an error.
@@ -257,7 +285,24 @@ mod tests {
             write_answer(&mut out, &id(id_json), &answer).unwrap();
             assert_eq!(out, alloc::format!("{line}\n"));
         }
+        let mut out = String::new();
+        let deny = PermissionResult::deny("m");
+        write_permission_response(&mut out, &id("1"), &deny, "{}", Some("t")).unwrap();
+        assert_eq!(
+            out,
+            concat!(
+                r#"{"type":"control_response","response":{"subtype":"success","request_id":1,"#,
+                r#""response":{"behavior":"deny","message":"m","toolUseID":"t"}}}"#,
+                "\n"
+            )
+        );
+        let bad = PermissionResult::Allow {
+            updated_input: Some("[]"),
+            updated_permissions: None,
+            decision_classification: None,
+        };
         let mut out = String::from("kept");
+        assert!(write_permission_response(&mut out, &id("1"), &bad, "{}", None).is_err());
         assert!(write_success_response(&mut out, &id("1"), "[]").is_err());
         assert!(write_success_response(&mut out, &id("1"), "{").is_err());
         write_answer(&mut out, &id("1"), &Answer::Nothing).unwrap();
