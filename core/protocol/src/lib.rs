@@ -15,3 +15,4 @@ pub mod json;
 pub mod launch;
 pub mod mcp;
 pub mod message;
+mod view;

@@ -14,7 +14,8 @@ mod raw;
 #[cfg(feature = "schema")]
 mod schema;
 
+pub use crate::json::JsonText;
 pub use error::LocalError;
-pub use raw::{JsonText, RawJson};
+pub use raw::RawJson;
 #[cfg(feature = "schema")]
 pub use schema::{answer_schemas, incoming_schemas, request_schemas};

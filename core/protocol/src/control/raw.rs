@@ -1,63 +1,9 @@
-//! A JSON value kept as the text it came in, borrowed or owned.
+//! A JSON value kept as the text it came in, owned; [`JsonText`](crate::json::JsonText) borrows.
 
 use alloc::string::String;
 use core::fmt;
 
 use super::LocalError;
-
-/// The text of one JSON value, a slice of the line it stood in. `null` by default.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct JsonText<'a>(&'a str);
-
-impl<'a> JsonText<'a> {
-    /// Takes a text that is known to be one JSON value.
-    pub(crate) fn new(text: &'a str) -> Self {
-        JsonText(text)
-    }
-
-    /// The text.
-    pub fn as_str(&self) -> &'a str {
-        self.0
-    }
-
-    /// Whether the value is `null` (also when the member was absent).
-    pub fn is_null(&self) -> bool {
-        self.0 == "null"
-    }
-}
-
-impl Default for JsonText<'_> {
-    fn default() -> Self {
-        JsonText("null")
-    }
-}
-
-impl fmt::Debug for JsonText<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.0)
-    }
-}
-
-impl AsRef<str> for JsonText<'_> {
-    fn as_ref(&self) -> &str {
-        self.0
-    }
-}
-
-#[cfg(feature = "schema")]
-impl schemars::JsonSchema for JsonText<'_> {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> alloc::borrow::Cow<'static, str> {
-        "Any".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        true.into()
-    }
-}
 
 /// The text of one JSON value, owned. `null` by default.
 #[derive(Clone, PartialEq, Eq, Hash)]

@@ -6,7 +6,9 @@
 mod pointer;
 mod scan;
 mod text;
+mod value;
 
 pub use pointer::{pointer, PointerError};
 pub use scan::{elements, members, nested_members, validate, ScanError};
 pub use text::{push_string, string, surrogates_replaced, Kind};
+pub use value::JsonText;

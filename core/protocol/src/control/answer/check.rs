@@ -9,10 +9,10 @@ use super::hook::HookOutput;
 use super::hook_normal::{normalize_hook_output, null_fits};
 use super::permission::{complete_permission, own_input};
 use crate::control::error::shown;
-use crate::control::incoming::view::member;
 use crate::control::incoming::{HookEvent, IncomingKind};
 use crate::control::LocalError;
 use crate::json::{self, string, Kind};
+use crate::view::member;
 
 pub(super) const PERMISSION_FORMS: &str = r#"the CLI takes {"behavior":"allow","updatedInput":{…},"updatedPermissions"?:[…]} or {"behavior":"deny","message":"…","interrupt"?:true}, and everything else for a denial"#;
 const HOOK_FORMS: &str = r#"the CLI takes {} for no opinion, {"continue"?,"stopReason"?,"suppressOutput"?,"systemMessage"?,"decision"?:"block","reason"?,"hookSpecificOutput"?:{"hookEventName":"…",…}} or {"async":true,"asyncTimeout"?}, and lets the action go ahead after everything else"#;

@@ -6,9 +6,9 @@ use alloc::string::String;
 use super::check::{self, PERMISSION_FORMS};
 use super::permission_update::PermissionUpdate;
 use crate::control::envelope::push_json;
-use crate::control::incoming::view::member;
 use crate::control::LocalError;
 use crate::json::{push_string, string, Kind};
+use crate::view::member;
 
 const WHAT: &str = "the permission answer";
 

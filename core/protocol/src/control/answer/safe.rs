@@ -3,9 +3,9 @@
 use alloc::string::String;
 
 use super::{Answer, PermissionResult};
-use crate::control::incoming::view::member;
 use crate::control::incoming::IncomingKind;
 use crate::json::{push_string, string};
+use crate::view::member;
 
 /// What goes to the CLI when no handler answers, a handler fails, or the session closes.
 ///

@@ -100,7 +100,7 @@ macro_rules! requests {
                 since_older: $crate::control::catalogue::macros::since_older!($since),
                 fields: &[$(
                     $crate::control::catalogue::FieldSpec {
-                        wire: $crate::control::incoming::view::wire!($field $(as $wire)?),
+                        wire: $crate::view::wire!($field $(as $wire)?),
                         name: stringify!($field),
                         kind: $crate::control::catalogue::macros::field_kind!(
                             $kind $(($($values)*))?
@@ -147,7 +147,7 @@ macro_rules! requests {
                     $(
                         $crate::control::catalogue::value::$presence(
                             out,
-                            $crate::control::incoming::view::wire!($field $(as $wire)?),
+                            $crate::view::wire!($field $(as $wire)?),
                             &self.$field,
                         );
                     )*
@@ -185,7 +185,7 @@ macro_rules! responses {
         impl $crate::control::catalogue::ControlResponse for $name {
             const FIELDS: &'static [$crate::control::catalogue::FieldSpec] = &[$(
                 $crate::control::catalogue::FieldSpec {
-                    wire: $crate::control::incoming::view::wire!($field $(as $wire)?),
+                    wire: $crate::view::wire!($field $(as $wire)?),
                     name: stringify!($field),
                     kind: $crate::control::catalogue::macros::field_kind!(
                         $kind $(($($values)*))?
@@ -199,9 +199,9 @@ macro_rules! responses {
                 let mut response = Self::default();
                 $crate::json::members(payload, |name, value| match name {
                     $(
-                        $crate::control::incoming::view::wire!($field $(as $wire)?) => {
+                        $crate::view::wire!($field $(as $wire)?) => {
                             response.$field =
-                                $crate::control::incoming::view::Read::read(value).flatten();
+                                $crate::view::Read::read(value).flatten();
                         }
                     )*
                     _ => {}
@@ -210,7 +210,7 @@ macro_rules! responses {
             }
         }
 
-        impl $crate::control::incoming::view::Read<'_> for $name {
+        impl $crate::view::Read<'_> for $name {
             fn read(text: &str) -> Option<Self> {
                 $crate::control::catalogue::ControlResponse::read(text).ok()
             }

@@ -5,9 +5,9 @@ use alloc::string::String;
 use super::read::RequestId;
 use crate::control::answer::{Answer, PermissionResult};
 use crate::control::catalogue::ControlRequest;
-use crate::control::incoming::view::member;
 use crate::control::LocalError;
 use crate::json::{push_string, string, validate, Kind};
+use crate::view::member;
 
 const PAYLOAD: &str = "the payload";
 const OBJECT: &str = "a payload is a JSON object";

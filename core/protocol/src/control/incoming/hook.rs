@@ -4,9 +4,9 @@ use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
 use super::permission::McpServerProvenance;
-use super::view::{member, view};
 use crate::control::JsonText;
 use crate::json::ScanError;
+use crate::view::{member, view};
 
 view! {
     /// A call of one registered callback.
@@ -81,12 +81,12 @@ impl<'a> HookInput<'a> {
 
     /// The whole input as it came.
     pub fn text(&self) -> &'a str {
-        self.common.text()
+        self.common.json()
     }
 
     /// The JSON text of a member of the input, listed or not.
     pub fn get(&self, name: &str) -> Option<&'a str> {
-        member(self.common.text(), name)
+        member(self.common.json(), name)
     }
 }
 
@@ -142,7 +142,7 @@ macro_rules! hook_events {
             fn decode(event: &str, text: &'a str) -> Result<Self, ScanError> {
                 Ok(match event {
                     $(stringify!($event) => HookEventInput::$event($input::decode(text)?),)*
-                    _ => HookEventInput::Unknown(JsonText::new(text)),
+                    _ => HookEventInput::Unknown(JsonText::of(text)),
                 })
             }
         }

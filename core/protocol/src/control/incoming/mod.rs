@@ -9,7 +9,6 @@ mod permission;
 mod requests;
 #[cfg(test)]
 mod tests;
-pub(crate) mod view;
 
 pub use hook::*;
 pub use permission::{CanUseTool, MatchedAskRule, McpServerProvenance};

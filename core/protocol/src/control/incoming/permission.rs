@@ -3,10 +3,10 @@
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
-use super::view::view;
 use crate::control::answer::PermissionUpdate;
 use crate::control::JsonText;
 use crate::json::elements;
+use crate::view::view;
 
 view! {
     /// A tool call that needs the host's permission.

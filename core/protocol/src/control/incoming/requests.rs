@@ -3,8 +3,8 @@
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
-use super::view::view;
 use crate::control::JsonText;
+use crate::view::view;
 
 view! {
     /// `mcp_message`: a JSON-RPC message for an in-process MCP server (`protocol.md §9`).

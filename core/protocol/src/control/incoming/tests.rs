@@ -19,7 +19,7 @@ fn a_permission_question_of_the_listing() {
     assert_eq!(ask.get("server_policy_ask_only"), Some("true"));
     assert_eq!(ask.get("nope"), None);
     assert_eq!(ask.suggestions().len(), 1);
-    assert_eq!(ask.text(), text);
+    assert_eq!(ask.json(), text);
 }
 
 #[test]

@@ -1,12 +1,17 @@
 //! Structs that look at an object's text: each field read by name, borrowed where it can be.
+//!
+//! A text is scanned, never built into a tree. Strings borrow from it unless they have escapes, lone
+//! surrogates read as U+FFFD, nesting is limited by memory only, and of duplicate members the last
+//! one counts, as for `JSON.parse`.
 
 use alloc::borrow::Cow;
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::control::{JsonText, RawJson};
-use crate::json::{elements, members, string, Kind};
+use crate::control::RawJson;
+use crate::json::{elements, members, string, JsonText, Kind};
 
 /// A field's value from its validated JSON text; `None` when the text is of another kind.
 pub(crate) trait Read<'a>: Sized {
@@ -42,16 +47,28 @@ impl<'a> Read<'a> for bool {
 }
 
 impl<'a> Read<'a> for u64 {
+    /// JavaScript has one kind of number, so a whole one may also come as `1.0` or `1e3`.
     fn read(text: &'a str) -> Option<Self> {
-        text.parse().ok()
+        text.parse().ok().or_else(|| {
+            f64::read(text)
+                .filter(|number| (0.0..=MAX_SAFE_INTEGER).contains(number))
+                .map(|number| number as u64)
+        })
     }
 }
 
-impl Read<'_> for i64 {
-    fn read(text: &str) -> Option<Self> {
-        text.parse().ok()
+impl<'a> Read<'a> for i64 {
+    fn read(text: &'a str) -> Option<Self> {
+        text.parse().ok().or_else(|| {
+            f64::read(text)
+                .filter(|number| (-MAX_SAFE_INTEGER..=MAX_SAFE_INTEGER).contains(number))
+                .map(|number| number as i64)
+        })
     }
 }
+
+/// The largest number up to which every integer is a double.
+const MAX_SAFE_INTEGER: f64 = 9_007_199_254_740_991.0;
 
 impl<'a> Read<'a> for f64 {
     fn read(text: &'a str) -> Option<Self> {
@@ -64,13 +81,19 @@ impl<'a> Read<'a> for f64 {
 
 impl<'a> Read<'a> for JsonText<'a> {
     fn read(text: &'a str) -> Option<Self> {
-        Some(JsonText::new(text))
+        Some(JsonText::of(text))
     }
 }
 
 impl<'a, T: Read<'a>> Read<'a> for Option<T> {
     fn read(text: &'a str) -> Option<Self> {
         Some(if text == "null" { None } else { T::read(text) })
+    }
+}
+
+impl<'a, T: Read<'a>> Read<'a> for Box<T> {
+    fn read(text: &'a str) -> Option<Self> {
+        T::read(text).map(Box::new)
     }
 }
 
@@ -82,8 +105,8 @@ impl<'a, T: Read<'a>> Read<'a> for Vec<T> {
     }
 }
 
-impl<T: for<'b> Read<'b>> Read<'_> for BTreeMap<String, T> {
-    fn read(text: &str) -> Option<Self> {
+impl<'a, T: Read<'a>> Read<'a> for BTreeMap<String, T> {
+    fn read(text: &'a str) -> Option<Self> {
         let mut map = BTreeMap::new();
         members(text, |name, value| {
             if let Some(value) = T::read(value) {
@@ -99,11 +122,14 @@ impl<T: for<'b> Read<'b>> Read<'_> for BTreeMap<String, T> {
 ///
 /// A member of another kind than expected reads like an absent one: the CLI's next version must
 /// not break a host that does not use that member. `get` reaches every member as it came.
+///
+/// `field [default]: T` is a field that is not always there although `T` is no `Option`: its JSON
+/// Schema does not require it.
 macro_rules! view {
     (
         $(#[$meta:meta])*
         pub struct $name:ident {
-            $($(#[$field_meta:meta])* $field:ident $(as $wire:literal)? : $type:ty,)*
+            $($(#[$field_meta:meta])* $field:ident $(as $wire:literal)? $([$flag:ident])? : $type:ty,)*
         }
     ) => {
         $(#[$meta])*
@@ -113,24 +139,21 @@ macro_rules! view {
             $(
                 $(#[$field_meta])*
                 $(#[cfg_attr(feature = "schema", schemars(rename = $wire))])?
+                $(#[cfg_attr(feature = "schema", schemars($flag))])?
                 pub $field: $type,
             )*
             #[cfg_attr(feature = "schema", schemars(skip))]
-            text: &'a str,
+            json: &'a str,
         }
 
         impl<'a> $name<'a> {
             /// Reads the fields from the text of an object; an error when it is not one.
-            pub fn decode(text: &'a str) -> Result<Self, crate::json::ScanError> {
-                let mut view = $name { text, ..Self::default() };
-                crate::json::members(text, |key, value| match key {
+            pub fn decode(json: &'a str) -> Result<Self, $crate::json::ScanError> {
+                let mut view = $name { json, ..Self::default() };
+                $crate::json::members(json, |key, value| match key {
                     $(
-                        $crate::control::incoming::view::wire!($field $(as $wire)?) => {
-                            if let Some(value) =
-                                $crate::control::incoming::view::Read::read(value)
-                            {
-                                view.$field = value;
-                            }
+                        $crate::view::wire!($field $(as $wire)?) => {
+                            view.$field = $crate::view::Read::read(value).unwrap_or_default();
                         }
                     )*
                     _ => {}
@@ -138,18 +161,18 @@ macro_rules! view {
                 Ok(view)
             }
 
-            /// The whole object as it came.
-            pub fn text(&self) -> &'a str {
-                self.text
+            /// The whole object as it came; empty for a default value.
+            pub fn json(&self) -> &'a str {
+                self.json
             }
 
             /// The JSON text of a member, listed here or not.
             pub fn get(&self, name: &str) -> Option<&'a str> {
-                $crate::control::incoming::view::member(self.text, name)
+                $crate::view::member(self.json, name)
             }
         }
 
-        impl<'a> $crate::control::incoming::view::Read<'a> for $name<'a> {
+        impl<'a> $crate::view::Read<'a> for $name<'a> {
             fn read(text: &'a str) -> Option<Self> {
                 Self::decode(text).ok()
             }
@@ -171,7 +194,7 @@ pub(crate) use {view, wire};
 /// The JSON text of an object's member; the last one when it stands twice.
 pub(crate) fn member<'a>(object: &'a str, name: &str) -> Option<&'a str> {
     let mut found = None;
-    crate::json::members(object, |key, value| {
+    members(object, |key, value| {
         if key == name {
             found = Some(value);
         }
