@@ -1,1 +1,26 @@
-//! Hold a conversation with the Claude Code CLI: process, pipes, sessions.
+//! Hold a conversation with the Claude Code CLI.
+//!
+//! A [`Session`] starts the CLI, speaks its control protocol and hands out what happens as
+//! [`Event`]s. It starts no thread: [`Session::poll`] does the I/O on the caller's thread, or an
+//! event loop watches [`Session::fd`].
+#![warn(missing_docs)]
+
+mod discovery;
+mod error;
+mod process;
+mod reactor;
+mod session;
+
+pub use error::{Error, Failure, LocalError, RemoteError, RequestError, StartError};
+pub use process::{Exit, Signal, Watchdog};
+pub use session::{
+    fresh_uuid, Closed, Event, Reply, RequestHandle, Session, SessionBuilder, Stats, Tool,
+    ToolServer,
+};
+pub use towline_protocol as protocol;
+pub use towline_protocol::connection::{
+    Answer, CancelReason, Diagnostic, RequestId, RequestKey, RequestKind, Response, TurnDeadline,
+    TurnId, TurnOutcome,
+};
+pub use towline_protocol::framing::{MessageType, RawMessage};
+pub use towline_protocol::launch::{Dialect, OnFailure, Options, OptionsError};

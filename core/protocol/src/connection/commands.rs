@@ -79,6 +79,7 @@ impl Connection {
                 asked: self.now,
                 limit,
                 silent,
+                abandoned: false,
             },
         );
         Ok(id)
@@ -113,6 +114,20 @@ impl Connection {
             envelope::write_cancel_request(&mut self.out, wire);
         }
         true
+    }
+
+    /// Withdraws a control request whose answer nobody wants any more.
+    pub fn abandon_request(&mut self, id: RequestId) {
+        let found = self.pending.iter().find(|(_, request)| request.id == id);
+        let Some(wire) = found.map(|(wire, _)| wire.clone()) else {
+            return;
+        };
+        if self.state.takes_input() {
+            envelope::write_cancel_request(&mut self.out, &wire);
+        }
+        if let Some(request) = self.pending.get_mut(&wire) {
+            request.abandoned = true;
+        }
     }
 
     pub(super) fn request_timed_out(&mut self, wire: &str, limit: Millis) {

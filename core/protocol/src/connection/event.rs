@@ -292,6 +292,9 @@ pub enum Diagnostic {
     /// The CLI is older than what this library is made for.
     #[error("{0}")]
     OldCli(String),
+    /// Options that work, but probably not as meant.
+    #[error("{0}")]
+    Options(String),
     /// A handler of the host failed; the safe answer was sent.
     #[error("a handler failed and the safe answer was sent: {0}")]
     HandlerFailed(String),

@@ -99,8 +99,10 @@ struct PendingRequest {
     subtype: String,
     asked: Millis,
     limit: Option<Millis>,
-    /// Its answer goes nowhere: the library made the request itself.
+    /// The library made the request itself: only a refusal is reported.
     silent: bool,
+    /// Its answer goes nowhere.
+    abandoned: bool,
 }
 
 /// Both directions of one conversation. See the [module](self).
@@ -236,7 +238,7 @@ impl Connection {
         for request in core::mem::take(&mut self.pending).into_values() {
             self.answered(
                 request.id,
-                request.silent,
+                request.silent || request.abandoned,
                 request.subtype.clone(),
                 Err(RequestError::SessionEnded {
                     subtype: request.subtype,

@@ -137,6 +137,9 @@ impl Connection {
         let result = result
             .map(|()| Response { message })
             .map_err(RequestError::Remote);
+        if request.abandoned {
+            return;
+        }
         self.answered(request.id, request.silent, request.subtype, result);
     }
 

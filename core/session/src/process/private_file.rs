@@ -1,0 +1,59 @@
+//! Files for what may not stand on a command line: only their owner reads them.
+
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// A folder of files with mode 0600, removed with everything in it when this is dropped.
+#[derive(Debug)]
+pub(crate) struct PrivateFiles {
+    folder: PathBuf,
+}
+
+impl PrivateFiles {
+    pub(crate) fn create() -> io::Result<PrivateFiles> {
+        let name = format!("towline-{}", uuid::Uuid::new_v4().simple());
+        let folder = std::env::temp_dir().join(name);
+        std::fs::DirBuilder::new().mode(0o700).create(&folder)?;
+        Ok(PrivateFiles { folder })
+    }
+
+    /// Writes a file; its name must be a plain one.
+    pub(crate) fn write(&self, name: &str, contents: &str) -> io::Result<PathBuf> {
+        let path = self
+            .folder
+            .join(Path::new(name).file_name().unwrap_or(name.as_ref()));
+        std::fs::OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&path)?
+            .write_all(contents.as_bytes())?;
+        Ok(path)
+    }
+}
+
+impl Drop for PrivateFiles {
+    fn drop(&mut self) {
+        // A folder that is gone already is what is wanted.
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn only_the_owner_reads_them_and_they_go() {
+        let files = PrivateFiles::create().unwrap();
+        let path = files.write("mcp.json", "{}").unwrap();
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&path), 0o600);
+        assert_eq!(mode(path.parent().unwrap()), 0o700);
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "{}");
+        drop(files);
+        assert!(!path.exists());
+    }
+}

@@ -1,0 +1,385 @@
+//! Building a session: options, handlers, tools; then the start.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ffi::OsString;
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Instant;
+
+use towline_protocol::connection::{Config, Connection, Diagnostic, Event, Limits};
+use towline_protocol::launch::{plan, Environment, Hook, HostSide, InProcessServer, OnFailure};
+
+use super::closing::{Closing, Graces};
+use super::handlers::Handlers;
+use super::io::Io;
+use super::tools::Tools;
+use super::{Core, End, Reply, RequestHandle, Session, Shared, Stats, ToolServer};
+use crate::error::{Error, StartError};
+use crate::process::{spawn, PrivateFiles, Start, Watchdog};
+use crate::reactor::Reactor;
+use crate::{discovery, Options};
+
+/// Everything a session starts with.
+///
+/// Handlers run on the thread that polls, with no lock held; they may call every function of the
+/// session that does not wait. One that panics has failed: the safe answer is sent.
+#[must_use]
+pub struct SessionBuilder {
+    options: Options,
+    host: HostSide,
+    handlers: Handlers,
+    servers: Vec<ToolServer>,
+    bridged: Vec<String>,
+    watchdog: Watchdog,
+    permission_events: bool,
+    elicitation_events: bool,
+    catch_all: bool,
+    stderr_events: bool,
+}
+
+impl SessionBuilder {
+    pub(super) fn new(options: Options) -> SessionBuilder {
+        SessionBuilder {
+            options,
+            host: HostSide::default(),
+            handlers: Handlers::default(),
+            servers: Vec::new(),
+            bridged: Vec::new(),
+            watchdog: Watchdog::default(),
+            permission_events: false,
+            elicitation_events: false,
+            catch_all: false,
+            stderr_events: false,
+        }
+    }
+
+    /// Asked before a tool runs that the permission rules do not settle (`protocol.md §7`).
+    pub fn on_permission(
+        mut self,
+        handler: impl FnMut(&RequestHandle) -> Reply + Send + 'static,
+    ) -> SessionBuilder {
+        self.handlers.permission = Some(Box::new(handler));
+        self
+    }
+
+    /// Permission requests come as [`Event::Request`](super::Event::Request).
+    pub fn permission_events(mut self) -> SessionBuilder {
+        self.permission_events = true;
+        self
+    }
+
+    /// Called at an event of the CLI (`protocol.md §6`): `PreToolUse`, `Stop`, … `matcher` picks
+    /// some of them (`Bash`, `Edit|Write`), `None` is all. The reply is [`Reply::Json`] with a
+    /// hook output, `{}` for no opinion.
+    pub fn on_hook(
+        self,
+        event: &str,
+        matcher: Option<&str>,
+        handler: impl FnMut(&RequestHandle) -> Reply + Send + 'static,
+    ) -> SessionBuilder {
+        self.on_hook_with(event, matcher, None, None, handler)
+    }
+
+    /// As [`on_hook`](SessionBuilder::on_hook), with how long the CLI waits (in seconds) and what
+    /// a failure means.
+    pub fn on_hook_with(
+        mut self,
+        event: &str,
+        matcher: Option<&str>,
+        timeout_seconds: Option<f64>,
+        on_failure: Option<OnFailure>,
+        handler: impl FnMut(&RequestHandle) -> Reply + Send + 'static,
+    ) -> SessionBuilder {
+        let id = self.add_hook(event, matcher, timeout_seconds, on_failure);
+        self.handlers.hooks.insert(id, Box::new(handler));
+        self
+    }
+
+    /// Registers a hook whose calls come as [`Event::Request`](super::Event::Request) with the
+    /// callback id that this returns.
+    pub fn add_hook(
+        &mut self,
+        event: &str,
+        matcher: Option<&str>,
+        timeout_seconds: Option<f64>,
+        on_failure: Option<OnFailure>,
+    ) -> String {
+        let id = format!("hook_{}", self.host.hooks.len());
+        self.host.hooks.push(Hook {
+            event: event.into(),
+            matcher: matcher.map(String::from),
+            callback_ids: vec![id.clone()],
+            timeout_seconds,
+            on_failure,
+        });
+        id
+    }
+
+    /// Adds an MCP server inside this program.
+    pub fn tool_server(mut self, server: ToolServer) -> SessionBuilder {
+        self.servers.push(server);
+        self
+    }
+
+    /// Adds an MCP server object that the host runs itself: its requests come as
+    /// [`Event::Request`](super::Event::Request) of kind `McpMessage`.
+    pub fn bridged_server(mut self, name: &str) -> SessionBuilder {
+        self.bridged.push(name.into());
+        self
+    }
+
+    /// Asked when an external MCP server wants something of the user (`protocol.md §9`).
+    pub fn on_elicitation(
+        mut self,
+        handler: impl FnMut(&RequestHandle) -> Reply + Send + 'static,
+    ) -> SessionBuilder {
+        self.handlers.elicitation = Some(Box::new(handler));
+        self
+    }
+
+    /// Elicitations come as [`Event::Request`](super::Event::Request).
+    pub fn elicitation_events(mut self) -> SessionBuilder {
+        self.elicitation_events = true;
+        self
+    }
+
+    /// Shows dialogs of these kinds.
+    pub fn on_dialog(
+        mut self,
+        kinds: &[&str],
+        handler: impl FnMut(&RequestHandle) -> Reply + Send + 'static,
+    ) -> SessionBuilder {
+        self.host
+            .dialog_kinds
+            .extend(kinds.iter().map(|kind| (*kind).to_string()));
+        self.handlers.dialog = Some(Box::new(handler));
+        self
+    }
+
+    /// Asked about requests of every other subtype. Without it they are answered with an error, so
+    /// that the CLI never hangs.
+    pub fn on_request(
+        mut self,
+        handler: impl FnMut(&RequestHandle) -> Reply + Send + 'static,
+    ) -> SessionBuilder {
+        self.handlers.other = Some(Box::new(handler));
+        self
+    }
+
+    /// Requests of every other subtype come as [`Event::Request`](super::Event::Request).
+    pub fn other_request_events(mut self) -> SessionBuilder {
+        self.catch_all = true;
+        self
+    }
+
+    /// Gets every line of the CLI's stderr.
+    pub fn on_stderr(mut self, handler: impl FnMut(&str) + Send + 'static) -> SessionBuilder {
+        self.handlers.stderr = Some(Box::new(handler));
+        self
+    }
+
+    /// Lines of stderr come as [`Event::Stderr`](super::Event::Stderr).
+    pub fn stderr_events(mut self) -> SessionBuilder {
+        self.stderr_events = true;
+        self
+    }
+
+    /// Shares a watchdog with other sessions; otherwise the session has one of its own.
+    pub fn watchdog(mut self, watchdog: &Watchdog) -> SessionBuilder {
+        self.watchdog = watchdog.clone();
+        self
+    }
+
+    /// What `CLAUDE_AGENT_SDK_VERSION` says; this crate's version otherwise.
+    pub fn sdk_version(mut self, version: &str) -> SessionBuilder {
+        self.host.sdk_version = Some(version.into());
+        self
+    }
+
+    /// Starts the CLI and opens the session: `initialize` is written, its answer comes inside
+    /// [`Session::poll`]. Fails with [`Error::Start`] when there is no process in the end.
+    pub fn start(mut self) -> Result<Session, Error> {
+        let needs_host = self.complete_host();
+        let mut tools = Tools::default();
+        for server in &self.servers {
+            tools.add(server)?;
+        }
+        let machine = machine(&self.options);
+        let plan = plan(&self.options, &self.host, &machine).map_err(StartError::Launch)?;
+        tools.needs_host = needs_host;
+        tools.verbatim_prompts = plan.client_composed;
+
+        let cli = discovery::find(&self.options, &machine)?;
+        let mut files = Vec::new();
+        let mut folder = None;
+        for file in &plan.private_files {
+            let folder = match &folder {
+                Some(folder) => folder,
+                None => folder.insert(PrivateFiles::create().map_err(StartError::PrivateFile)?),
+            };
+            let path = folder
+                .write(file.name, &file.contents)
+                .map_err(StartError::PrivateFile)?;
+            files.push(path.to_string_lossy().into_owned());
+        }
+        let files: Vec<&str> = files.iter().map(String::as_str).collect();
+        let command = plan.command(&cli, &files).map_err(StartError::Launch)?;
+        let reactor = Reactor::new().map_err(StartError::Pipes)?;
+        let spawned = spawn(Start {
+            argv: command.into_iter().map(OsString::from).collect(),
+            env: environment(&plan.env),
+            cwd: plan.cwd.clone().map(Into::into),
+            user: plan.user.clone(),
+            own_group: self.options.process_group,
+            watchdog: self.options.watchdog.then(|| self.watchdog.clone()),
+        })?;
+
+        let options = &self.options;
+        let graces = Graces {
+            close: Some(options.close_grace_ms),
+            terminate: Some(options.terminate_grace_ms),
+        };
+        let wants_stderr = self.stderr_events || self.handlers.stderr.is_some();
+        let tail = usize::try_from(options.stderr_tail_bytes).unwrap_or(usize::MAX);
+        let io =
+            Io::new(spawned, folder, tail, wants_stderr, &reactor).map_err(StartError::Pipes)?;
+        let mut connection = Connection::new(self.config(plan.initialize_timeout.millis()), 0);
+        for server in &mut self.servers {
+            let server = std::mem::replace(server, ToolServer::new("", ""));
+            let name = server.server.name().to_string();
+            for (tool, handler) in server.tools {
+                self.handlers.tools.insert((name.clone(), tool), handler);
+            }
+            connection.add_server(server.server);
+        }
+        for name in &self.bridged {
+            connection.add_bridged_server(name);
+        }
+        connection.initialize(&plan.initialize)?;
+        let warnings = plan
+            .warnings
+            .iter()
+            .map(|warning| Event::Diagnostic(Diagnostic::Options(warning.to_string())));
+        let core = Core {
+            connection,
+            epoch: Instant::now(),
+            io,
+            closing: Closing::new(graces),
+            deferred: warnings.collect::<VecDeque<_>>(),
+            deferred_weight: 0,
+            high_water: usize::try_from(self.options.high_water_bytes).unwrap_or(usize::MAX),
+            waiters: BTreeMap::new(),
+            blocked: false,
+            exported: false,
+            armed: false,
+            stats: Stats::default(),
+            stderr_lines: VecDeque::new(),
+            end: End::NotYet,
+        };
+        let handlers = self.handlers;
+        let shared = Arc::new_cyclic(|shared| Shared {
+            owner: std::process::id(),
+            reactor,
+            core: Mutex::new(core),
+            handlers: Mutex::new(Handlers {
+                shared: shared.clone(),
+                ..handlers
+            }),
+            poller: AtomicUsize::new(0),
+            progress: Condvar::new(),
+            tools,
+        });
+        shared.core().flush(&shared.reactor);
+        Ok(Session { shared })
+    }
+
+    /// Tells the launch what was registered; returns whether the CLI needs this host while it
+    /// works.
+    fn complete_host(&mut self) -> bool {
+        self.host.permission_handler = self.permission_events || self.handlers.permission.is_some();
+        for server in &self.servers {
+            self.host.servers.push(InProcessServer {
+                name: server.server.name().into(),
+                timeout_ms: server.timeout_ms,
+                ..InProcessServer::default()
+            });
+        }
+        for name in &self.bridged {
+            self.host.servers.push(InProcessServer {
+                name: name.clone(),
+                ..InProcessServer::default()
+            });
+        }
+        self.host.permission_handler || !self.host.hooks.is_empty() || !self.host.servers.is_empty()
+    }
+
+    fn config(&self, initialize: Option<u64>) -> Config {
+        let options = &self.options;
+        let bytes = |limit: u64| usize::try_from(limit).unwrap_or(usize::MAX);
+        let callbacks = self
+            .host
+            .hooks
+            .iter()
+            .flat_map(|hook| hook.callback_ids.iter().cloned());
+        let mut dialog_kinds = self.host.dialog_kinds.clone();
+        dialog_kinds.extend(options.supported_dialog_kinds.iter().cloned());
+        Config {
+            line_limit: bytes(options.max_line_bytes),
+            queue_limit: bytes(options.max_queued_bytes),
+            limits: Limits {
+                initialize: shorter(initialize, options.connect_timeout_ms.millis()),
+                control_request: options.control_timeout_ms.millis(),
+                first_message: options.first_message_timeout_ms.millis(),
+                idle: options.idle_timeout_ms.millis(),
+                turn: options.turn_timeout_ms.millis(),
+                handler: options.handler_timeout_ms.millis(),
+            },
+            hook_callbacks: Some(callbacks.collect::<BTreeSet<_>>()),
+            catch_all: self.catch_all || self.handlers.other.is_some(),
+            dialog_kinds,
+            elicitation: self.elicitation_events || self.handlers.elicitation.is_some(),
+            permission: self.host.permission_handler,
+        }
+    }
+}
+
+/// The process is started before anything is waited for, so connecting and initialising end
+/// together.
+fn shorter(a: Option<u64>, b: Option<u64>) -> Option<u64> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}
+
+/// What the launch has to know of this machine.
+fn machine(options: &Options) -> Environment {
+    let inherited = std::env::vars_os().map(|(name, value)| {
+        (
+            name.to_string_lossy().into_owned(),
+            value.to_string_lossy().into_owned(),
+        )
+    });
+    Environment {
+        inherited: inherited.collect(),
+        settings_file: options
+            .settings_to_read()
+            .map(|path| std::fs::read_to_string(path).map_err(|error| error.to_string())),
+        ..Environment::default()
+    }
+}
+
+/// The whole environment, with inherited values that are no Unicode left as they are.
+fn environment(plan: &towline_protocol::launch::EnvPlan) -> Vec<(OsString, OsString)> {
+    let mut all: BTreeMap<OsString, OsString> = BTreeMap::new();
+    if plan.inherit {
+        all.extend(std::env::vars_os());
+        all.retain(|name, _| !name.to_str().is_some_and(|name| plan.unset.contains(name)));
+    }
+    all.extend(
+        plan.set
+            .iter()
+            .map(|(name, value)| (name.into(), value.into())),
+    );
+    all.into_iter().collect()
+}

@@ -1,0 +1,300 @@
+//! The end of a session: the end of stdin, grace, SIGTERM to the group, grace, SIGKILL.
+
+use std::time::Duration;
+
+use towline_protocol::connection::{Millis, State};
+
+use super::{Core, End, Session, Shared};
+use crate::error::Error;
+use crate::reactor::{Reactor, Ready};
+
+/// A CLI that has nothing to do any more and yet does not exit is given as long as it waits for
+/// its own background tasks (`protocol.md §11`).
+const QUIET_AFTER_END_OF_INPUT: Millis = 600_000;
+/// How often a process is looked at on kernels that cannot tell by a descriptor.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
+/// The graces of a session that is dropped without having been closed.
+const DROP_GRACE: Duration = Duration::from_secs(1);
+
+/// How long each step of closing may take.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Graces {
+    /// From the end of stdin to SIGTERM.
+    pub(super) close: Option<Millis>,
+    /// From SIGTERM to SIGKILL.
+    pub(super) terminate: Option<Millis>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    /// Not closing.
+    Open,
+    /// Stdin was ended; SIGTERM is due at this time.
+    InputEnded(Option<Millis>),
+    /// SIGTERM was sent; SIGKILL is due at this time.
+    Terminated(Option<Millis>),
+    /// SIGKILL was sent.
+    Killed,
+}
+
+#[derive(Debug)]
+pub(super) struct Closing {
+    step: Step,
+    graces: Graces,
+    by_host: bool,
+    /// When the host ended the input without closing, or when the CLI last wrote since then.
+    quiet_since: Option<Millis>,
+}
+
+impl Closing {
+    pub(super) fn new(graces: Graces) -> Closing {
+        Closing {
+            step: Step::Open,
+            graces,
+            by_host: false,
+            quiet_since: None,
+        }
+    }
+
+    /// Stdin was ended because the host is done.
+    pub(super) fn input_ended(&mut self, now: Millis) {
+        self.quiet_since.get_or_insert(now);
+    }
+
+    /// The CLI wrote something.
+    pub(super) fn heard(&mut self, now: Millis) {
+        if let Some(since) = &mut self.quiet_since {
+            *since = now;
+        }
+    }
+
+    /// Whether the host asked for the end.
+    pub(super) fn by_host(&self) -> bool {
+        self.by_host
+    }
+
+    pub(super) fn is_on(&self) -> bool {
+        self.step != Step::Open
+    }
+
+    fn deadline(&self) -> Option<Millis> {
+        match self.step {
+            Step::Open => self
+                .quiet_since
+                .map(|since| since + QUIET_AFTER_END_OF_INPUT),
+            Step::InputEnded(at) | Step::Terminated(at) => at,
+            Step::Killed => None,
+        }
+    }
+}
+
+impl Core {
+    /// Begins the end, if it has not begun: stdin is ended, the rest follows by the clock.
+    pub(super) fn begin_closing(&mut self, graces: Option<Graces>, reactor: &Reactor) {
+        let now = self.now();
+        if let Some(graces) = graces {
+            self.closing.graces = graces;
+        }
+        let at = |grace: Option<Millis>| grace.map(|grace| now + grace);
+        match self.closing.step {
+            Step::Open => {
+                self.closing.step = Step::InputEnded(at(self.closing.graces.close));
+                self.io.child().note_descendants();
+                self.connection.finish_input();
+                self.flush(reactor);
+                // What could not be written by now is not waited for.
+                self.io.close_stdin(reactor);
+            }
+            // A second call may shorten the waiting, never lengthen it.
+            Step::InputEnded(due) if graces.is_some() => {
+                let new = at(self.closing.graces.close);
+                self.closing.step = Step::InputEnded(
+                    due.map_or(new, |due| Some(new.map_or(due, |new| new.min(due)))),
+                );
+            }
+            _ => {}
+        }
+    }
+
+    /// The next step, when it is due.
+    pub(super) fn advance_closing(&mut self, reactor: &Reactor) {
+        if matches!(self.end, End::NotYet) && self.io.exit().is_some() {
+            self.end = End::Due;
+        }
+        if self.io.exit().is_some() {
+            return;
+        }
+        let failed = matches!(self.connection.state(), State::Failed | State::Ended);
+        if self.closing.step == Step::Open && failed {
+            self.begin_closing(None, reactor);
+        }
+        let now = self.now();
+        if self.closing.deadline().is_none_or(|at| at > now) {
+            return;
+        }
+        match self.closing.step {
+            Step::Open => self.begin_closing(None, reactor),
+            Step::InputEnded(_) => {
+                self.io.child().terminate();
+                let due = self.closing.graces.terminate.map(|grace| now + grace);
+                self.closing.step = Step::Terminated(due);
+            }
+            Step::Terminated(_) => {
+                self.io.child().kill();
+                self.closing.step = Step::Killed;
+            }
+            Step::Killed => {}
+        }
+    }
+
+    /// How long a poller may wait.
+    pub(super) fn wait_limit(&self) -> Option<Duration> {
+        if self.io.more_stdout() {
+            return Some(Duration::ZERO);
+        }
+        let deadlines = [self.connection.deadline(), self.closing.deadline()];
+        let now = self.now();
+        let limit = deadlines
+            .into_iter()
+            .flatten()
+            .map(|at| Duration::from_millis(at.saturating_sub(now)))
+            .min();
+        if self.io.exit().is_none() && !self.io.has_pidfd() {
+            return Some(limit.map_or(LOOK_AGAIN, |limit| limit.min(LOOK_AGAIN)));
+        }
+        limit
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        !matches!(self.end, End::NotYet)
+    }
+}
+
+impl Shared {
+    /// Waits until the process is gone. Events stay queued, up to a bound on their bytes; what
+    /// comes beyond it during closing is dropped.
+    fn wait_for_end(&self) -> Result<(), Error> {
+        loop {
+            if self.core().is_over() {
+                return Ok(());
+            }
+            match self.handlers.try_lock() {
+                Ok(_guard) => {
+                    let mut core = self.core();
+                    core.serve(Ready::default(), &self.reactor);
+                    if core.is_over() {
+                        break;
+                    }
+                    let limit = core.wait_limit();
+                    core.blocked = true;
+                    drop(core);
+                    let ready = self.reactor.wait(limit);
+                    let mut core = self.core();
+                    core.blocked = false;
+                    core.serve(ready.map_err(Error::Wait)?, &self.reactor);
+                    core.shed();
+                }
+                Err(std::sync::TryLockError::WouldBlock) => {
+                    self.reactor.wake();
+                    let core = self.core();
+                    if !core.is_over() {
+                        let slice = Duration::from_millis(50);
+                        drop(self.progress.wait_timeout(core, slice));
+                    }
+                }
+                Err(std::sync::TryLockError::Poisoned(_)) => return Err(Error::Busy),
+            }
+        }
+        self.progress.notify_all();
+        Ok(())
+    }
+}
+
+impl Core {
+    /// While closing, what the host does not read is kept up to the high-water mark only.
+    fn shed(&mut self) {
+        if self.connection.held() > self.high_water {
+            while let Some(event) = self.connection.poll_event() {
+                if self.deferred_weight > self.high_water {
+                    self.stats.shed += 1;
+                } else {
+                    self.defer(event);
+                }
+            }
+        }
+    }
+}
+
+impl Session {
+    /// Begins to end the session and returns at once: stdin is ended; if the CLI has not exited
+    /// after the grace, SIGTERM goes to its process group, after another SIGKILL. Polls see it
+    /// through. From any thread, in a handler too. Idempotent.
+    pub fn begin_close(&self) -> Result<(), Error> {
+        self.start_closing(None)
+    }
+
+    fn start_closing(&self, graces: Option<Graces>) -> Result<(), Error> {
+        self.shared.check_fork()?;
+        let mut core = self.shared.core();
+        core.closing.by_host = true;
+        core.begin_closing(graces, &self.shared.reactor);
+        if !self.shared.on_polling_thread() {
+            core.armed = true;
+            self.shared.reactor.wake();
+        }
+        Ok(())
+    }
+
+    /// Ends the session and waits until the process is gone, which the graces of the options
+    /// bound. Events that were not read yet can still be polled afterwards. From any thread, any
+    /// number of times; in a handler it fails with [`Error::Reentrant`]: use
+    /// [`begin_close`](Session::begin_close) there.
+    pub fn close(&self) -> Result<(), Error> {
+        self.close_within(None)
+    }
+
+    /// As [`close`](Session::close), with this grace between the end of stdin and SIGTERM, and
+    /// between SIGTERM and SIGKILL.
+    pub fn close_within(&self, grace: Option<Duration>) -> Result<(), Error> {
+        self.shared.check_fork()?;
+        if self.shared.on_polling_thread() {
+            return Err(Error::Reentrant);
+        }
+        self.start_closing(grace.map(Graces::both))?;
+        self.shared.wait_for_end()
+    }
+}
+
+impl Graces {
+    fn both(grace: Duration) -> Graces {
+        let ms = grace.as_millis() as Millis;
+        Graces {
+            close: Some(ms),
+            terminate: Some(ms),
+        }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        if self.shared.check_fork().is_err() || self.shared.on_polling_thread() {
+            return;
+        }
+        let grace = {
+            let core = self.shared.core();
+            let own = core.closing.graces;
+            let least = |grace: Option<Millis>| {
+                let most = DROP_GRACE.as_millis() as Millis;
+                Some(grace.map_or(most, |grace| grace.min(most)))
+            };
+            Graces {
+                close: least(own.close),
+                terminate: least(own.terminate),
+            }
+        };
+        // Nothing can be reported from here; the watchdog is the last resort.
+        if self.start_closing(Some(grace)).is_ok() {
+            let _ = self.shared.wait_for_end();
+        }
+    }
+}

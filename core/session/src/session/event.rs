@@ -1,0 +1,88 @@
+//! What a session tells its host.
+
+use towline_protocol::connection::{
+    CancelReason, Diagnostic, RequestError, RequestId, RequestKey, Response, TurnId, TurnOutcome,
+};
+use towline_protocol::framing::RawMessage;
+
+use super::RequestHandle;
+use crate::error::{Error, Failure};
+
+/// What happened, in the order in which it happened.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Event {
+    /// The CLI answered `initialize`: the whole `control_response` line.
+    Initialized(RawMessage),
+    /// A message of the conversation, of a known type or not.
+    Message {
+        /// The message.
+        message: RawMessage,
+        /// The turn it belongs to; `None` for what no prompt of this host asked for.
+        turn: Option<TurnId>,
+    },
+    /// The CLI asks something for which no handler is registered. Dropping the handle unanswered
+    /// sends the safe answer.
+    Request(RequestHandle),
+    /// A request need not be answered any more.
+    RequestCancelled {
+        /// The request.
+        key: RequestKey,
+        /// Why.
+        reason: CancelReason,
+    },
+    /// The answer to a control request of the host.
+    Response {
+        /// The request.
+        id: RequestId,
+        /// Its subtype.
+        subtype: String,
+        /// The CLI's answer, or why there is none.
+        result: Result<Response, RequestError>,
+    },
+    /// A notification for an MCP server that the host runs itself; acknowledged already.
+    McpNotification {
+        /// The server's name.
+        server: String,
+        /// The whole `mcp_message` line.
+        message: RawMessage,
+    },
+    /// A turn is over.
+    TurnEnded {
+        /// The turn.
+        turn: TurnId,
+        /// How it ended.
+        outcome: TurnOutcome,
+    },
+    /// A line of the CLI's stderr, when the host asked for them.
+    Stderr(String),
+    /// Something odd that does not end the session.
+    Diagnostic(Diagnostic),
+    /// The last event: the process is gone and everything it wrote was delivered.
+    Closed(Closed),
+}
+
+/// How a session ended.
+#[derive(Debug)]
+pub struct Closed {
+    /// The process: its status, its last error result and the end of its stderr.
+    pub failure: Failure,
+    /// What went wrong; `None` when it ended as it should. A non-zero exit right after an error
+    /// result is that result, not a crash (`protocol.md §11`), and is no error here.
+    pub error: Option<Error>,
+}
+
+/// Counters of a session.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Bytes read from the CLI's stdout.
+    pub bytes_read: u64,
+    /// Bytes written to its stdin.
+    pub bytes_written: u64,
+    /// Bytes read from its stderr.
+    pub stderr_bytes: u64,
+    /// Events delivered to the host or its handlers.
+    pub events: u64,
+    /// Events dropped because they came while the session was being closed and nobody read them.
+    pub shed: u64,
+}

@@ -1,0 +1,389 @@
+//! A session: a connection, the process it speaks to, and the host's handlers.
+
+mod builder;
+mod closing;
+mod event;
+mod handlers;
+mod io;
+mod poll;
+mod request;
+mod tools;
+mod wait;
+
+pub use builder::SessionBuilder;
+pub use event::{Closed, Event, Stats};
+pub use handlers::Reply;
+pub use request::RequestHandle;
+pub use tools::{Tool, ToolServer};
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use towline_protocol::connection::{self, Connection, Millis, RequestError, RequestId, Response};
+use towline_protocol::control::envelope::UserMessage;
+
+use crate::error::{Error, Failure, LocalError};
+use crate::process::Exit;
+use crate::reactor::Reactor;
+use crate::{RequestKey, TurnId};
+use closing::Closing;
+use handlers::Handlers;
+use io::Io;
+
+/// A conversation with one CLI process.
+///
+/// All functions take `&self` and may be called from any thread; put the session into an
+/// [`Arc`] to share it. [`poll`](Session::poll), [`connect`](Session::connect),
+/// [`request_wait`](Session::request_wait) and [`close`](Session::close) do the I/O on the calling
+/// thread: no thread is ever started. Handlers run on the thread that is in one of them, and may
+/// call every function that does not wait.
+///
+/// Dropping a session ends its process: the end of stdin, a second's grace, SIGTERM, another
+/// second, SIGKILL. [`close`](Session::close) gives it the time that the options say.
+pub struct Session {
+    shared: Arc<Shared>,
+}
+
+/// What the handles of a session share with it.
+pub(crate) struct Shared {
+    /// The process that owns the session; after a fork the child may not touch it.
+    owner: u32,
+    reactor: Reactor,
+    core: Mutex<Core>,
+    /// Held by whoever polls.
+    handlers: Mutex<Handlers>,
+    /// The thread that polls, by the address of a thread-local of its own; 0 for none.
+    poller: AtomicUsize,
+    /// Signalled when an answer somebody waits for has come, and when polling stops.
+    progress: Condvar,
+    /// Tool results are checked on the polling thread, so the schemas need no lock.
+    tools: tools::Tools,
+}
+
+/// What a waiting call waits for.
+enum Waiter {
+    Waiting,
+    Done(Result<Response, RequestError>),
+}
+
+pub(crate) struct Core {
+    pub(crate) connection: Connection,
+    epoch: Instant,
+    io: Io,
+    closing: Closing,
+    /// Events that a waiting call has put aside for the next poll.
+    deferred: VecDeque<connection::Event>,
+    deferred_weight: usize,
+    /// Above this many bytes of unread output nothing more is read, except for a waiting call.
+    high_water: usize,
+    waiters: BTreeMap<RequestId, Waiter>,
+    /// The poller is in the kernel, waiting.
+    blocked: bool,
+    /// The host watches the descriptor in a loop of its own.
+    exported: bool,
+    /// The wake-up is armed because events wait for a host that watches the descriptor.
+    armed: bool,
+    stats: Stats,
+    /// Stderr lines wait to be delivered.
+    stderr_lines: VecDeque<String>,
+    end: End,
+}
+
+/// How far the end of the session has been reported.
+enum End {
+    NotYet,
+    /// Everything of the CLI has been read; the last event is due.
+    Due,
+    Reported,
+}
+
+thread_local! {
+    static THREAD: u8 = const { 0 };
+}
+
+/// A number that no other running thread has.
+fn this_thread() -> usize {
+    THREAD.with(|mark| std::ptr::from_ref(mark) as usize)
+}
+
+impl Core {
+    fn now(&self) -> Millis {
+        self.epoch.elapsed().as_millis() as Millis
+    }
+
+    fn tick(&mut self) {
+        let now = self.now();
+        self.connection.set_time(now);
+    }
+
+    fn has_events(&self) -> bool {
+        !self.deferred.is_empty()
+            || self.connection.has_events()
+            || !self.stderr_lines.is_empty()
+            || matches!(self.end, End::Due)
+    }
+
+    fn defer(&mut self, event: connection::Event) {
+        self.deferred_weight += event.weight();
+        self.deferred.push_back(event);
+    }
+
+    fn failure(&self) -> Failure {
+        Failure {
+            exit: self.io.exit(),
+            result: self.connection.last_error().to_string(),
+            stderr: self.io.stderr_tail(),
+        }
+    }
+}
+
+impl Shared {
+    fn core(&self) -> MutexGuard<'_, Core> {
+        self.core.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn check_fork(&self) -> Result<(), Error> {
+        if std::process::id() == self.owner {
+            Ok(())
+        } else {
+            Err(Error::Forked { owner: self.owner })
+        }
+    }
+
+    fn on_polling_thread(&self) -> bool {
+        self.poller.load(Ordering::Relaxed) == this_thread()
+    }
+
+    /// Runs a command of the host and sees that what it queued is written: now, or by the poller
+    /// this is called in.
+    pub(crate) fn command<T>(
+        &self,
+        command: impl FnOnce(&mut Connection) -> Result<T, LocalError>,
+    ) -> Result<T, Error> {
+        self.check_fork()?;
+        let mut core = self.core();
+        core.tick();
+        let value = command(&mut core.connection)?;
+        self.after_command(&mut core);
+        Ok(value)
+    }
+
+    fn after_command(&self, core: &mut Core) {
+        if self.on_polling_thread() {
+            return;
+        }
+        core.flush(&self.reactor);
+        if core.blocked || core.exported {
+            // The deadlines may have changed, and events may have come of it.
+            core.armed = true;
+            self.reactor.wake();
+        }
+    }
+}
+
+impl Session {
+    /// Starts to build a session with these options.
+    pub fn builder(options: crate::Options) -> SessionBuilder {
+        SessionBuilder::new(options)
+    }
+
+    /// Starts a session with these options and no handlers.
+    pub fn start(options: crate::Options) -> Result<Session, Error> {
+        SessionBuilder::new(options).start()
+    }
+
+    /// Sends a prompt. May be called before the session is open.
+    ///
+    /// Fails with [`LocalError::Ended`] or [`LocalError::InputFinished`] after the end, with
+    /// [`LocalError::QueueFull`] when the CLI does not read.
+    pub fn send(&self, text: &str) -> Result<TurnId, Error> {
+        self.send_message(&UserMessage::text(text))
+    }
+
+    /// Sends a prompt with everything that can be said about it. One without a `uuid` gets one.
+    pub fn send_message(&self, message: &UserMessage<'_>) -> Result<TurnId, Error> {
+        let mut message = message.clone();
+        if message.uuid.is_none() {
+            message.uuid = Some(fresh_uuid().into());
+        }
+        if self.shared.tools.verbatim_prompts {
+            message.client_composed = true;
+        }
+        self.shared
+            .command(|connection| connection.send_user(&message))
+    }
+
+    /// Sends a user message given as a whole JSON object, `{"type":"user","message":{…},…}`.
+    pub fn send_json(&self, message: &str) -> Result<TurnId, Error> {
+        let uuid = fresh_uuid();
+        self.shared
+            .command(|connection| connection.send_user_json(message, &uuid))
+    }
+
+    /// Sends a control request (`protocol.md §8`); `payload` is the JSON text of its fields, `""`
+    /// for none. Its answer comes as [`Event::Response`].
+    pub fn request(&self, subtype: &str, payload: &str) -> Result<RequestId, Error> {
+        self.shared
+            .command(|connection| connection.request(subtype, payload))
+    }
+
+    /// Withdraws a control request. `false` when it was answered already.
+    pub fn cancel_request(&self, id: RequestId) -> Result<bool, Error> {
+        self.shared
+            .command(|connection| Ok(connection.cancel_request(id)))
+    }
+
+    /// Interrupts what the CLI is doing. The answer comes as [`Event::Response`] before the turn's
+    /// result; prompts that wait run next.
+    pub fn interrupt(&self) -> Result<RequestId, Error> {
+        self.request("interrupt", "")
+    }
+
+    /// Takes back a prompt whose turn has not begun.
+    pub fn cancel_turn(&self, turn: TurnId) -> Result<RequestId, Error> {
+        self.shared
+            .command(|connection| connection.cancel_turn(turn))
+    }
+
+    /// Answers a request of the CLI by its key, as long as its handle is held somewhere.
+    pub fn respond(&self, key: RequestKey, answer: &connection::Answer<'_>) -> Result<(), Error> {
+        self.shared
+            .command(|connection| connection.respond(key, answer))
+    }
+
+    /// Changes an in-process server while the session runs, or lets it send something (log
+    /// messages, `list_changed`, requests to the CLI).
+    pub fn with_server<T>(
+        &self,
+        name: &str,
+        change: impl FnOnce(&mut towline_protocol::mcp::Server) -> T,
+    ) -> Result<T, Error> {
+        self.shared
+            .command(|connection| connection.with_server(name, change))
+    }
+
+    /// Passes on a JSON-RPC message of a server that the host runs itself.
+    pub fn mcp_send(&self, server: &str, message: &str) -> Result<(), Error> {
+        self.shared
+            .command(|connection| connection.mcp_send(server, message))
+    }
+
+    /// Ends the input: what was sent is still worked through, then the CLI exits by itself
+    /// (`protocol.md §11`).
+    pub fn end_input(&self) -> Result<(), Error> {
+        self.shared.command(|connection| {
+            connection.finish_input();
+            Ok(())
+        })
+    }
+
+    /// Ends the input by itself as soon as the CLI needs nothing more of this host
+    /// (`protocol.md §11`): for a host that has sent its last prompt.
+    pub fn end_input_when_settled(&self) -> Result<(), Error> {
+        let needs_host = self.shared.tools.needs_host;
+        self.shared.command(|connection| {
+            connection.finish_when_settled(needs_host);
+            Ok(())
+        })
+    }
+
+    /// The descriptor to watch in an event loop: readable whenever `poll` with a limit of zero
+    /// would make progress. Together with [`next_timeout`](Session::next_timeout). It belongs to
+    /// the session: neither read nor close it.
+    pub fn fd(&self) -> Result<std::os::fd::BorrowedFd<'_>, Error> {
+        self.shared.check_fork()?;
+        let mut core = self.shared.core();
+        core.exported = true;
+        if core.has_events() {
+            core.armed = true;
+            self.shared.reactor.wake();
+        }
+        drop(core);
+        Ok(self.shared.reactor.fd())
+    }
+
+    /// How long the host's loop may wait on the descriptor before it must poll all the same;
+    /// `None` is for ever.
+    pub fn next_timeout(&self) -> Result<Option<Duration>, Error> {
+        self.shared.check_fork()?;
+        let core = self.shared.core();
+        Ok(match core.has_events() {
+            true => Some(Duration::ZERO),
+            false => core.wait_limit(),
+        })
+    }
+
+    /// Makes a waiting [`poll`](Session::poll) return without an event. From any thread.
+    pub fn wake(&self) -> Result<(), Error> {
+        self.shared.check_fork()?;
+        self.shared.core().io.interrupted = true;
+        self.shared.reactor.wake();
+        Ok(())
+    }
+
+    /// The process id of the CLI (or of its launcher).
+    pub fn pid(&self) -> u32 {
+        self.shared.core().io.pid()
+    }
+
+    /// How the process ended, once it has.
+    pub fn exit(&self) -> Option<Exit> {
+        self.shared.core().io.exit()
+    }
+
+    /// The session's id; unknown until the first turn unless the options give it.
+    pub fn session_id(&self) -> Option<String> {
+        self.shared.core().connection.session_id().map(String::from)
+    }
+
+    /// The CLI's version, once known.
+    pub fn cli_version(&self) -> Option<String> {
+        self.shared
+            .core()
+            .connection
+            .cli_version()
+            .map(String::from)
+    }
+
+    /// JSON text of the payload of the CLI's answer to `initialize`, once it has come.
+    pub fn capabilities(&self) -> Option<String> {
+        let core = self.shared.core();
+        core.io.initialized.as_ref().map(|message| {
+            Response {
+                message: message.clone(),
+            }
+            .payload()
+            .to_string()
+        })
+    }
+
+    /// Counters.
+    pub fn stats(&self) -> Stats {
+        self.shared.core().stats
+    }
+
+    /// The last of what the CLI wrote to stderr.
+    pub fn stderr_tail(&self) -> String {
+        self.shared.core().io.stderr_tail()
+    }
+
+    /// Whether a prompt has no result yet.
+    pub fn turn_open(&self) -> bool {
+        self.shared.core().connection.turn_open()
+    }
+}
+
+/// A fresh version 4 UUID.
+pub fn fresh_uuid() -> String {
+    uuid::Uuid::new_v4().to_string()
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session")
+            .field("pid", &self.pid())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,98 @@
+//! Calls that wait: until the session is open, until an answer has come.
+
+use std::time::Duration;
+
+use towline_protocol::connection::{RequestId, Response};
+
+use super::{End, Session, Waiter};
+use crate::error::{Error, RequestError};
+
+impl Session {
+    /// Waits until the session is open, serving handlers on the way. Events stay for the next
+    /// [`poll`](Session::poll). Not needed: prompts may be sent before.
+    ///
+    /// Fails with what ended the session: [`Error::ExitedBeforeInitialize`],
+    /// [`Error::InitializeRefused`], [`Error::InitializeTimedOut`]; with [`Error::TimedOut`] when
+    /// `limit` passes first.
+    pub fn connect(&self, limit: Option<Duration>) -> Result<(), Error> {
+        let found = self.shared.wait_for(limit, |core| {
+            if core.io.initialized.is_some() {
+                return Some(Ok(()));
+            }
+            match core.end {
+                End::NotYet => None,
+                End::Due | End::Reported => Some(Err(core.end_error().unwrap_or(Error::Closed))),
+            }
+        })?;
+        found.unwrap_or_else(|| Err(timed_out(limit)))
+    }
+
+    /// Sends a control request and waits for its answer, serving handlers on the way; other events
+    /// stay for the next [`poll`](Session::poll). From any thread; in a handler it fails with
+    /// [`Error::Reentrant`]: use [`request`](Session::request) there.
+    ///
+    /// Fails with [`Error::Request`] when the CLI refuses, when the control request deadline of the
+    /// options passes or the session ends; with [`Error::TimedOut`] when `limit` passes first, and
+    /// the request is then withdrawn.
+    pub fn request_wait(
+        &self,
+        subtype: &str,
+        payload: &str,
+        limit: Option<Duration>,
+    ) -> Result<Response, Error> {
+        if self.shared.on_polling_thread() {
+            return Err(Error::Reentrant);
+        }
+        self.shared.check_fork()?;
+        let id = {
+            let mut core = self.shared.core();
+            core.tick();
+            let id = core.connection.request(subtype, payload)?;
+            core.waiters.insert(id, Waiter::Waiting);
+            self.shared.after_command(&mut core);
+            id
+        };
+        let found = self
+            .shared
+            .wait_for(limit, |core| match core.waiters.get(&id) {
+                Some(Waiter::Waiting) => match core.end {
+                    End::NotYet => None,
+                    End::Due | End::Reported => Some(None),
+                },
+                _ => Some(core.waiters.remove(&id)),
+            });
+        match found {
+            Ok(Some(Some(Waiter::Done(result)))) => Ok(result?),
+            Ok(Some(_)) => {
+                self.forget(id);
+                Err(RequestError::SessionEnded {
+                    subtype: subtype.into(),
+                    reason: self.shared.core().connection.last_error().into(),
+                }
+                .into())
+            }
+            Ok(None) => {
+                self.forget(id);
+                Err(timed_out(limit))
+            }
+            Err(error) => {
+                self.forget(id);
+                Err(error)
+            }
+        }
+    }
+
+    /// Nobody waits for this answer any more.
+    fn forget(&self, id: RequestId) {
+        let mut core = self.shared.core();
+        core.waiters.remove(&id);
+        core.connection.abandon_request(id);
+        self.shared.after_command(&mut core);
+    }
+}
+
+fn timed_out(limit: Option<Duration>) -> Error {
+    Error::TimedOut {
+        limit_ms: limit.map_or(0, |limit| limit.as_millis() as u64),
+    }
+}
