@@ -26,6 +26,7 @@
 mod agents;
 mod argv;
 mod command;
+mod discovery;
 mod environment;
 mod error;
 mod host;
@@ -34,8 +35,10 @@ mod options;
 mod plan;
 mod settings;
 mod skills;
+mod version;
 
 pub use command::refuse_batch_file;
+pub use discovery::{candidates, not_found, Candidate, Origin, Search};
 pub use environment::{EnvPlan, Environment, Limits, Platform};
 pub use error::LaunchError;
 pub use host::{Hook, HostSide, InProcessServer, OnFailure};
@@ -45,3 +48,4 @@ pub use options::{
     SystemPrompt, TaskBudget, Thinking, ThinkingDisplay, Timeout, Tools, ToolsPreset,
 };
 pub use plan::{plan, LaunchPlan, PrivateFile, Warning};
+pub use version::{version_warnings, Version};
