@@ -231,7 +231,9 @@ fn wrong_types_name_the_key_and_the_shape() {
         ("maxTurns", "\"3\"", "a whole number, 0 or more"),
         ("allowedTools", "\"Read\"", "a list of strings"),
         ("continue", "1", "true or false"),
-        ("maxBudgetUsd", "\"1\"", "a number"),
+        ("maxBudgetUsd", "\"1\"", "a number, 0 or more"),
+        ("maxBudgetUsd", "-0.5", "a number, 0 or more"),
+        ("maxBudgetUsd", "1e999", "a number, 0 or more"),
         ("skills", "\"pdf\"", "a list of skill names or \"all\""),
         ("idleTimeoutMs", "1.5", "a whole number of milliseconds"),
         (

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use serde::de::DeserializeOwned;
 
 use super::json::{Json, JsonObject};
+use crate::json::Kind;
 
 /// A type an option can have.
 pub(super) trait Field: Sized {
@@ -41,10 +42,24 @@ macro_rules! decoded {
 decoded! {
     bool: "true or false";
     u64: "a whole number, 0 or more";
-    f64: "a number";
     String: "a string";
     Vec<String>: "a list of strings";
     BTreeMap<String, String>: "an object of strings";
+}
+
+impl Field for f64 {
+    const SHAPE: &'static str = "a number, 0 or more";
+
+    /// Exactly, which `serde_json` does not promise.
+    fn read(text: &str) -> Result<Self, String> {
+        if Kind::of(text) != Some(Kind::Number) {
+            return Err("not a number".to_string());
+        }
+        match text.parse::<f64>() {
+            Ok(number) if number.is_finite() && number >= 0.0 => Ok(number),
+            _ => Err(text.to_string()),
+        }
+    }
 }
 
 impl<T: Field> Field for Option<T> {

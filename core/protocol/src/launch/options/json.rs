@@ -1,5 +1,6 @@
 //! JSON that options carry through unread.
 
+use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
@@ -77,10 +78,15 @@ impl fmt::Debug for JsonObject {
 /// The members of a JSON text that is an object; of any other text, none.
 pub(in crate::launch) fn members_of(text: &str) -> Vec<(String, &str)> {
     let mut members: Vec<(String, &str)> = Vec::new();
+    let mut places: BTreeMap<String, usize> = BTreeMap::new();
     let scanned = json::members(text, |key, value| {
-        match members.iter_mut().find(|(known, _)| known == key) {
+        let known = places.get(key).and_then(|at| members.get_mut(*at));
+        match known {
             Some(member) => member.1 = value,
-            None => members.push((key.to_string(), value)),
+            None => {
+                places.insert(key.to_string(), members.len());
+                members.push((key.to_string(), value));
+            }
         }
     });
     match scanned {
