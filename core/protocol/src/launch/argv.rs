@@ -85,11 +85,9 @@ impl Arguments {
         Ok(())
     }
 
-    pub(super) fn into_list(self) -> Vec<String> {
-        self.list
-            .into_iter()
-            .map(|(_, argument)| argument)
-            .collect()
+    /// The options and the arguments, in step.
+    pub(super) fn into_parts(self) -> (Vec<&'static str>, Vec<String>) {
+        self.list.into_iter().unzip()
     }
 }
 
@@ -197,14 +195,18 @@ pub(super) fn arguments(
 
 /// `extraArgs` come last, where they win over flags of the same name; `settings` among them are
 /// the settings.
-pub(super) fn extra_arguments(out: &mut Arguments, options: &Options) {
+pub(super) fn extra_arguments(out: &mut Arguments, options: &Options) -> Result<(), LaunchError> {
     for (flag, value) in &options.extra_args.0 {
+        if flag.is_empty() {
+            return Err(LaunchError::FlagWithoutName);
+        }
         match value {
             Some(_) if flag == "settings" => {}
             Some(value) => out.value("extraArgs", &format!("--{flag}"), value),
             None => out.flag("extraArgs", &format!("--{flag}")),
         }
     }
+    Ok(())
 }
 
 fn models(out: &mut Arguments, options: &Options) -> Result<(), LaunchError> {

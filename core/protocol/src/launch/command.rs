@@ -4,6 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use super::argv::Arguments;
 use super::environment::{EnvPlan, Platform};
 use super::error::LaunchError;
 use super::options::Options;
@@ -51,36 +52,44 @@ impl Prefix {
     pub(super) fn command(
         &self,
         cli: &str,
-        arguments: Vec<String>,
-        carried: Vec<(String, String)>,
-    ) -> Result<Vec<String>, LaunchError> {
+        arguments: Vec<(&'static str, String)>,
+        carried: &[(String, String)],
+    ) -> Result<Arguments, LaunchError> {
         if self.platform == Platform::Windows {
             refuse_batch_file(cli)?;
         }
-        let mut inner: Vec<String> = Vec::new();
+        let mut inner: Vec<(&'static str, String)> = Vec::new();
         if let Some(directory) = &self.directory {
             let script = "cd -- \"$0\" && exec \"$@\"";
-            inner.extend(["sh", "-c", script, directory].map(ToString::to_string));
+            for argument in ["sh", "-c", script, directory] {
+                inner.push(("cwd", argument.to_string()));
+            }
         }
         if self.remote && !carried.is_empty() {
-            inner.push("env".to_string());
-            inner.extend(
-                carried
-                    .iter()
-                    .map(|(name, value)| format!("{name}={value}")),
-            );
+            inner.push(("env", "env".to_string()));
+            for (name, value) in carried {
+                inner.push(("env", format!("{name}={value}")));
+            }
         }
         if is_script(cli) {
-            inner.push(self.executable.clone().unwrap_or("node".to_string()));
-            inner.extend(self.executable_args.iter().cloned());
+            let runtime = self.executable.as_deref().unwrap_or("node");
+            inner.push(("executable", runtime.to_string()));
+            for argument in &self.executable_args {
+                inner.push(("executableArgs", argument.clone()));
+            }
         }
-        inner.push(cli.to_string());
+        inner.push(("cliPath", cli.to_string()));
         inner.extend(arguments);
-        let mut command = self.launcher.clone();
-        if self.shell {
-            command.extend(inner.iter().map(|argument| quoted(argument)));
-        } else {
-            command.extend(inner);
+        let mut command = Arguments::default();
+        for argument in &self.launcher {
+            command.flag("launcher", argument);
+        }
+        for (option, argument) in inner {
+            if self.shell {
+                command.flag(option, &quoted(&argument));
+            } else {
+                command.flag(option, &argument);
+            }
         }
         Ok(command)
     }
@@ -99,7 +108,7 @@ impl Prefix {
         };
         env.set
             .iter()
-            .filter(|(name, _)| !given(name) && *name != "PWD")
+            .filter(|(name, _)| !given(name))
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect()
     }

@@ -44,13 +44,23 @@ pub struct Limits {
     pub total: Option<usize>,
 }
 
+impl Limits {
+    /// Linux with the usual 8 MiB stack, which leaves 2 MiB, a quarter of that for inherited
+    /// variables. Other systems of this kind take 1 MiB or more altogether.
+    pub const LINUX: Limits = Limits {
+        argument: Some(128 * 1024),
+        total: Some(1536 * 1024),
+    };
+    /// Windows counts UTF-16 units of the whole line; bytes are never fewer.
+    pub const WINDOWS: Limits = Limits {
+        argument: None,
+        total: Some(32_767),
+    };
+}
+
 impl Default for Limits {
-    /// Linux with an 8 MiB stack and a quarter of the space left to inherited variables.
     fn default() -> Limits {
-        Limits {
-            argument: Some(128 * 1024),
-            total: Some(1536 * 1024),
-        }
+        Limits::LINUX
     }
 }
 

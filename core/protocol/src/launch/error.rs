@@ -118,6 +118,9 @@ pub enum LaunchError {
         /// The option.
         option: &'static str,
     },
+    /// A flag without a name would end the flags, so that those after it were lost.
+    #[error("extraArgs: a flag has no name; give it one, without its dashes")]
+    FlagWithoutName,
     /// A variable name that no environment can hold.
     #[error("env: \"{name}\" cannot be the name of a variable; it is empty or contains '='")]
     VariableName {
@@ -170,6 +173,7 @@ impl LaunchError {
             LaunchError::ServerTwice { .. } => "mcpServers",
             LaunchError::BatchFile { .. } => "cliPath",
             LaunchError::VariableName { .. } => "env",
+            LaunchError::FlagWithoutName => "extraArgs",
             LaunchError::NotJson { option, .. }
             | LaunchError::UnsafeOnWindows { option, .. }
             | LaunchError::Nul { option }

@@ -1,12 +1,14 @@
 //! `plan`: one pure function from what is wanted to what is started.
 
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
+use core::iter::repeat;
 
-use super::argv::{arguments, extra_arguments, Arguments, POINTER};
+use super::argv::{arguments, extra_arguments, POINTER};
 use super::command::Prefix;
-use super::environment::{environment, EnvPlan, Environment, Limits};
+use super::environment::{environment, EnvPlan, Environment, Limits, Platform};
 use super::error::LaunchError;
 use super::host::{HostSide, InProcessServer};
 use super::initialize::{mcp_file, payload, Delivered};
@@ -26,7 +28,7 @@ pub struct LaunchPlan {
     /// The payload of the `initialize` request as a JSON object in one line, without `subtype`.
     pub initialize: String,
     /// What to write to files that only the user can read, before the start. They stay until the
-    /// CLI has ended: it reads them again.
+    /// CLI has ended: 2.1.197 reads its settings again, and drops them when the file is gone.
     pub private_files: Vec<PrivateFile>,
     /// The directory to start in; `None` is the host's.
     pub cwd: Option<String>,
@@ -40,6 +42,8 @@ pub struct LaunchPlan {
     pub initialize_timeout: Timeout,
     /// What is likely not meant.
     pub warnings: Vec<Warning>,
+    /// The option of each of `argv`.
+    sources: Vec<&'static str>,
     prefix: Prefix,
     carried: Vec<(String, String)>,
     limits: Limits,
@@ -168,15 +172,8 @@ pub fn plan(
     if await_initialize {
         argv.flag("mcpServersDelivery", "--await-initialize");
     }
-    extra_arguments(&mut argv, options);
+    extra_arguments(&mut argv, options)?;
 
-    let env = environment(options, host, machine)?;
-    let env_bytes: usize = env
-        .set
-        .iter()
-        .map(|(name, value)| name.len() + value.len() + 2 + POINTER)
-        .sum();
-    argv.check(&machine.limits, env_bytes)?;
     for (option, value) in [
         ("cwd", &options.cwd),
         ("user", &options.user),
@@ -186,6 +183,12 @@ pub fn plan(
             return Err(LaunchError::Nul { option });
         }
     }
+    let mut env = environment(options, host, machine)?;
+    if prefix.remote {
+        env.set.remove("PWD");
+    }
+    let env_bytes = env_bytes(&env, machine)?;
+    argv.check(&machine.limits, env_bytes)?;
     let carried = prefix.carried(&env, options);
     if let (true, Some(given)) = (prefix.remote, &options.env) {
         let names: Vec<&str> = given.0.keys().map(String::as_str).collect();
@@ -196,8 +199,10 @@ pub fn plan(
         }
     }
     let cwd = options.cwd.clone().filter(|cwd| !cwd.is_empty());
+    let (sources, argv) = argv.into_parts();
     Ok(LaunchPlan {
-        argv: argv.into_list(),
+        argv,
+        sources,
         initialize: payload(options, host, &servers, &delivered)?,
         private_files,
         cwd: cwd.filter(|_| !prefix.remote),
@@ -222,16 +227,15 @@ impl LaunchPlan {
     ///
     /// A batch file on Windows; a command line that the paths have made too long.
     pub fn command(&self, cli: &str, files: &[&str]) -> Result<Vec<String>, LaunchError> {
-        let mut arguments = self.argv.clone();
+        let options = self.sources.iter().copied().chain(repeat("extraArgs"));
+        let mut arguments: Vec<(&'static str, String)> =
+            options.zip(self.argv.iter().cloned()).collect();
         for (file, path) in self.private_files.iter().zip(files) {
-            arguments.push(alloc::format!("{}={path}", file.flag));
+            arguments.push((file.option, format!("{}={path}", file.flag)));
         }
-        let command = self.prefix.command(cli, arguments, self.carried.clone())?;
-        let mut whole = Arguments::default();
-        for argument in &command {
-            whole.flag("launcher", argument);
-        }
-        whole.check(&self.limits, self.env_bytes)?;
+        let command = self.prefix.command(cli, arguments, &self.carried)?;
+        command.check(&self.limits, self.env_bytes)?;
+        let (_, command) = command.into_parts();
         Ok(command)
     }
 }
@@ -263,6 +267,27 @@ impl fmt::Debug for PrivateFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}=<{} bytes>", self.flag, self.contents.len())
     }
+}
+
+/// What the variables that are set take of the room for the command line: nothing on Windows,
+/// where they have room of their own.
+fn env_bytes(env: &EnvPlan, machine: &Environment) -> Result<usize, LaunchError> {
+    if machine.platform == Platform::Windows {
+        return Ok(0);
+    }
+    let mut total = 0;
+    for (name, value) in &env.set {
+        let bytes = name.len() + value.len() + 2;
+        if let Some(limit) = machine.limits.argument.filter(|limit| bytes > *limit) {
+            return Err(LaunchError::ArgumentTooLong {
+                option: "env",
+                bytes,
+                limit,
+            });
+        }
+        total += bytes + POINTER;
+    }
+    Ok(total)
 }
 
 /// Behind a remote launcher there are no private files.
@@ -298,7 +323,9 @@ fn servers(
     }
     let map = match &options.mcp_servers {
         None => return Ok((servers, External::None)),
-        Some(McpServers::Text(text)) if text.is_empty() => return Ok((servers, External::None)),
+        Some(McpServers::Text(text)) if text.trim().is_empty() => {
+            return Ok((servers, External::None))
+        }
         Some(McpServers::Text(text)) if is_inline(text) => {
             let document = inline("mcpServers", text)?;
             let members = document.members();
