@@ -144,20 +144,21 @@ impl Turns {
     }
 
     fn result(&mut self, message: &RawMessage) -> (Option<TurnId>, Vec<TurnId>) {
-        let mut uuids = named_uuids(message);
-        uuids.extend(message.user_message_uuid().map(String::from));
-        let named: Vec<TurnId> = uuids
+        let named: Vec<TurnId> = named_uuids(message)
             .iter()
+            .map(String::as_str)
+            .chain(message.user_message_uuid())
             .filter_map(|uuid| self.by_uuid.get(uuid).copied())
             .collect();
         let of_the_host = origin_is_the_host(message);
         let mut ended = Vec::new();
-        let turn = match named.first() {
-            Some(first) => {
+        // Of merged prompts the last one is the turn that the messages before carried.
+        let turn = match named.last() {
+            Some(last) => {
                 for id in &named {
                     ended.extend(self.end(*id));
                 }
-                Some(*first)
+                Some(*last)
             }
             None if !of_the_host => None,
             None => {

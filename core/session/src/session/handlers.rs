@@ -76,6 +76,9 @@ impl Reply {
 /// Serves requests of one kind.
 pub(super) type Handler = Box<dyn FnMut(&RequestHandle) -> Reply + Send>;
 
+/// Gets lines of stderr.
+pub(super) type StderrHandler = Box<dyn FnMut(&str) + Send>;
+
 /// All handlers of a session.
 #[derive(Default)]
 pub(super) struct Handlers {
@@ -86,7 +89,7 @@ pub(super) struct Handlers {
     pub(super) elicitation: Option<Handler>,
     pub(super) dialog: Option<Handler>,
     pub(super) other: Option<Handler>,
-    pub(super) stderr: Option<Box<dyn FnMut(&str) + Send>>,
+    pub(super) stderr: Option<StderrHandler>,
 }
 
 /// Which handler serves a request.

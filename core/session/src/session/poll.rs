@@ -64,6 +64,10 @@ impl<'a> Polling<'a> {
                 Delivered::Nothing => {}
             }
             core.flush(&shared.reactor);
+            // The last event taken may have been the answer that is waited for.
+            if let Some(found) = wanted(&mut core) {
+                return Ok(Some(found));
+            }
             if std::mem::take(&mut core.io.interrupted) {
                 return Ok(None);
             }
