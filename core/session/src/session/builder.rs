@@ -7,7 +7,9 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::Instant;
 
 use towline_protocol::connection::{Config, Connection, Diagnostic, Event, Limits};
-use towline_protocol::launch::{plan, Environment, Hook, HostSide, InProcessServer, OnFailure};
+use towline_protocol::launch::{
+    plan, version_warnings, Environment, Hook, HostSide, InProcessServer, OnFailure,
+};
 
 use super::closing::{Closing, Graces};
 use super::handlers::Handlers;
@@ -275,6 +277,7 @@ impl SessionBuilder {
             stats: Stats::default(),
             stderr_lines: VecDeque::new(),
             end: End::NotYet,
+            version_check: Some(version_check(cli, self.options, machine)),
         };
         let handlers = self.handlers;
         let shared = Arc::new_cyclic(|shared| Shared {
@@ -350,6 +353,10 @@ fn shorter(a: Option<u64>, b: Option<u64>) -> Option<u64> {
         (Some(a), Some(b)) => Some(a.min(b)),
         (a, b) => a.or(b),
     }
+}
+
+fn version_check(cli: String, options: Options, machine: Environment) -> super::VersionCheck {
+    Box::new(move |version| version_warnings(Some(version), &cli, &options, &machine.inherited))
 }
 
 /// What the launch has to know of this machine.

@@ -89,7 +89,12 @@ pub(crate) struct Core {
     /// Stderr lines wait to be delivered.
     stderr_lines: VecDeque<String>,
     end: End,
+    /// What to warn of once the CLI has told its version.
+    version_check: Option<VersionCheck>,
 }
+
+/// From the CLI's version to warnings.
+type VersionCheck = Box<dyn FnOnce(&str) -> Vec<String> + Send>;
 
 /// How far the end of the session has been reported.
 enum End {

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
-use towline_protocol::connection::{self, HandshakeFailure};
+use towline_protocol::connection::{self, Diagnostic, HandshakeFailure};
 
 use super::handlers::Handlers;
 use super::{this_thread, Closed, Core, End, Event, Session, Shared, Waiter};
@@ -126,6 +126,7 @@ impl Core {
         loop {
             let event = self.connection.poll_event()?;
             self.stats.events += 1;
+            self.check_version();
             match event {
                 connection::Event::Response { id, result, .. }
                     if self.waiters.contains_key(&id) =>
@@ -138,6 +139,20 @@ impl Core {
                 }
                 event => return Some(event),
             }
+        }
+    }
+
+    /// Puts warnings about the CLI's version aside for the host, once it is known.
+    fn check_version(&mut self) {
+        if self.version_check.is_none() {
+            return;
+        }
+        let Some(version) = self.connection.cli_version() else {
+            return;
+        };
+        let warnings = self.version_check.take().map(|check| check(version));
+        for warning in warnings.into_iter().flatten() {
+            self.defer(connection::Event::Diagnostic(Diagnostic::OldCli(warning)));
         }
     }
 
