@@ -157,6 +157,9 @@ pub enum Error {
     /// The CLI ended by itself with an error.
     #[error("the CLI failed: {0}")]
     Failed(Failure),
+    /// A single prompt ended with an error result; it was delivered before.
+    #[error("the CLI reported an error: {}", .0.result)]
+    ErrorResult(Failure),
     /// The conversation is over.
     #[error("the session is closed")]
     Closed,

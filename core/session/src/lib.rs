@@ -8,11 +8,13 @@
 mod discovery;
 mod error;
 mod process;
+mod query;
 mod reactor;
 mod session;
 
 pub use error::{Error, Failure, LocalError, RemoteError, RequestError, StartError};
 pub use process::{Exit, Signal, Watchdog};
+pub use query::{query, Query};
 pub use session::{
     fresh_uuid, Closed, Event, Reply, RequestHandle, Session, SessionBuilder, Stats, Tool,
     ToolServer,

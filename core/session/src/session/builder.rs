@@ -277,7 +277,7 @@ impl SessionBuilder {
             stats: Stats::default(),
             stderr_lines: VecDeque::new(),
             end: End::NotYet,
-            version_check: Some(version_check(cli, self.options, machine)),
+            version_check: Some(version_check(cli, &self.options, machine)),
         };
         let handlers = self.handlers;
         let shared = Arc::new_cyclic(|shared| Shared {
@@ -355,7 +355,15 @@ fn shorter(a: Option<u64>, b: Option<u64>) -> Option<u64> {
     }
 }
 
-fn version_check(cli: String, options: Options, machine: Environment) -> super::VersionCheck {
+/// Keeps only what the check looks at: many sessions may wait for their CLIs at once.
+fn version_check(cli: String, options: &Options, mut machine: Environment) -> super::VersionCheck {
+    machine
+        .inherited
+        .retain(|name, _| name == "CLAUDE_AGENT_SDK_SKIP_VERSION_CHECK");
+    let options = Box::new(Options {
+        verbatim_prompts: options.verbatim_prompts,
+        ..Options::default()
+    });
     Box::new(move |version| version_warnings(Some(version), &cli, &options, &machine.inherited))
 }
 
