@@ -1,0 +1,59 @@
+# Two commands do everything from a fresh clone: `make demo` and `make test`.
+# They install what they need from the lockfiles; a missing system tool is named.
+
+CARGO ?= cargo
+CC ?= cc
+CXX ?= c++
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+CFLAGS ?= -O2 -g
+C_FLAGS := -std=c99 -Wall -Wextra -Wpedantic -Werror -Iinclude $(CFLAGS)
+EXAMPLES := $(TARGET)/examples-c
+
+.PHONY: help demo test check cli lib examples bench fuzz format clean
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST)
+
+demo: lib cli $(EXAMPLES)/chat ## build, then run the C chat: a permission question and a tool
+	@examples/demo.sh $(TARGET) $(EXAMPLES)/chat
+
+test: tools lib cli examples ## build and pass everything
+	$(CARGO) test --workspace --features towline-protocol/schema --locked
+
+check: tools ## format, lints, documentation, generated files current, licences
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --features towline-protocol/schema --locked -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked --quiet
+	$(CARGO) run --quiet --locked -p xtask -- header --check
+	$(CARGO) run --quiet --locked -p xtask -- schemas --check
+	@if command -v cargo-deny >/dev/null; then $(CARGO) deny --offline check licenses bans sources; \
+	else echo "SKIPPED: licences (cargo install cargo-deny to check them)"; fi
+
+tools:
+	@tests/tools.sh
+
+cli: ## install the pinned CLIs that tests and the demo run (never shipped)
+	@tests/real-cli/install.sh
+
+lib: ## build libtowline.so and libtowline.a
+	$(CARGO) build --locked -p towline-ffi
+
+$(EXAMPLES)/%: examples/c/%.c include/towline.h lib
+	@mkdir -p $(EXAMPLES)
+	$(CC) $(C_FLAGS) $< -o $@ -L$(TARGET)/debug -ltowline -Wl,-rpath,'$$ORIGIN/../debug'
+
+examples: $(EXAMPLES)/chat $(EXAMPLES)/eventloop $(EXAMPLES)/quickstart ## build the C examples
+
+bench: ## measure against the plain loops; prints ratios and the machine
+	$(CARGO) build --release --locked -p towline-benches -p towline-testkit
+	benches/run.sh $(TARGET)/release
+
+fuzz: ## run every fuzz target for FUZZ_SECONDS (60) each; needs cargo-fuzz and a nightly toolchain
+	fuzz/run.sh $(or $(FUZZ_SECONDS),60)
+
+format: ## format the sources
+	$(CARGO) fmt --all
+
+clean: ## remove what was built
+	$(CARGO) clean
+	rm -rf tests/real-cli/node_modules

@@ -1,0 +1,43 @@
+//! One question, with a tool of this program's own and a say in what runs.
+
+use towline::{Error, Event, Options, Reply, Session, Tool, ToolServer};
+
+fn main() -> Result<(), Error> {
+    let mut tools = ToolServer::new("demo", "1.0.0");
+    let schema = r#"{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}"#;
+    tools
+        .add(Tool::new(
+            "weather",
+            "The weather in a city",
+            schema,
+            |call| {
+                let city = call
+                    .text("/message/params/arguments/city")
+                    .unwrap_or_default();
+                Reply::text(format!("Sunny and 21 °C in {city}"))
+            },
+        ))
+        .expect("the tool is well-formed");
+
+    let session = Session::builder(Options::new())
+        .tool_server(tools)
+        .on_permission(|request| {
+            let tool = request.tool_name().unwrap_or_default();
+            match tool.starts_with("mcp__demo__") {
+                true => Reply::allow(),
+                false => Reply::deny(format!("{tool} is not for this example")),
+            }
+        })
+        .start()?;
+    session.send("What is the weather in Oslo? Use the weather tool.")?;
+    session.end_input_when_settled()?;
+
+    while let Some(event) = session.poll(None)? {
+        match event {
+            Event::Message { message, .. } => println!("{}", message.json()),
+            Event::Closed(closed) => return closed.error.map_or(Ok(()), Err),
+            _ => {}
+        }
+    }
+    Ok(())
+}

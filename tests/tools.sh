@@ -1,0 +1,16 @@
+#!/bin/sh
+# Names every system tool that building and testing need and this machine lacks.
+missing=0
+need() {
+  command -v "$1" >/dev/null 2>&1 && return
+  echo "missing: $1 ($2)" >&2
+  missing=1
+}
+need cargo 'a Rust toolchain, 1.85 or newer; https://rustup.rs'
+need cc 'a C compiler; Debian: apt-get install gcc'
+need c++ 'a C++ compiler; Debian: apt-get install g++'
+need nm 'binutils; Debian: apt-get install binutils'
+need node 'Node.js 18 or newer, for the pinned CLIs; Debian: apt-get install nodejs'
+need npm 'npm, for the pinned CLIs; Debian: apt-get install npm'
+need valgrind 'memory checks of the C tests; Debian: apt-get install valgrind'
+exit $missing
