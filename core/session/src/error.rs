@@ -85,6 +85,9 @@ pub enum StartError {
     /// The options contradict each other or cannot be carried out.
     #[error(transparent)]
     Launch(#[from] towline_protocol::launch::LaunchError),
+    /// A tool's definition was refused.
+    #[error(transparent)]
+    Tool(#[from] towline_protocol::mcp::RegisterError),
     /// A tool's JSON Schema is no schema.
     #[error("the input schema of tool {tool:?} is not a JSON Schema: {reason}")]
     BadSchema {

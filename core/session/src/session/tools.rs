@@ -10,7 +10,7 @@ use towline_protocol::mcp::{self, CallResult};
 
 use super::handlers::Handler;
 use super::{Reply, RequestHandle};
-use crate::error::StartError;
+use crate::error::{Error, StartError};
 
 /// How many problems of bad arguments are told to the model.
 const PROBLEMS: usize = 8;
@@ -85,9 +85,11 @@ impl ToolServer {
     }
 
     /// Adds a tool. Fails when its definition is refused or its name taken.
-    pub fn add(&mut self, tool: Tool) -> Result<&mut ToolServer, mcp::RegisterError> {
+    pub fn add(&mut self, tool: Tool) -> Result<&mut ToolServer, Error> {
         let name = tool.definition.name.clone();
-        self.server.add_tool(tool.definition)?;
+        self.server
+            .add_tool(tool.definition)
+            .map_err(StartError::Tool)?;
         if let Some(registered) = self.server.tool(&name) {
             self.schemas
                 .push((name.clone(), registered.input_schema.clone()));
