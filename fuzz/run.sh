@@ -8,5 +8,5 @@ for target in ${FUZZ_TARGETS:-framer connection mcp options}; do
   echo "fuzzing $target for $seconds s"
   mkdir -p "fuzz/corpus/$target"
   cargo +nightly fuzz run "$target" "fuzz/corpus/$target" "fuzz/seeds/$target" -- \
-    -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -dict=fuzz/json.dict
+    -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=8192 -dict=fuzz/json.dict
 done
