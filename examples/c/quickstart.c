@@ -32,10 +32,12 @@ int main(void) {
     if (towline_session_create(o, &s, &err) == TOWLINE_OK) {
         towline_session_send(s, "What is the weather in Oslo? Use the weather tool.", TOWLINE_NUL, NULL, NULL);
         towline_session_end_input_when_settled(s, NULL);
-        for (towline_event *e; towline_session_poll(s, -1, &e, &err) == TOWLINE_OK; towline_event_free(e)) {
+        int open = 1;
+        for (towline_event *e; open && towline_session_poll(s, -1, &e, &err) == TOWLINE_OK; towline_event_free(e)) {
             size_t n;
             const char *text = towline_event_text(e, &n);
             fwrite(text, 1, n, stdout);
+            open = towline_event_kind(e) != TOWLINE_CLOSED;
         }
     }
     if (err) fprintf(stderr, "%s\n", towline_error_message(err));

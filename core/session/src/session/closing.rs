@@ -152,6 +152,9 @@ impl Core {
         if self.io.more_stdout() {
             return Some(Duration::ZERO);
         }
+        if self.io.exit().is_some() {
+            return None;
+        }
         let deadlines = [self.connection.deadline(), self.closing.deadline()];
         let now = self.now();
         let limit = deadlines
@@ -159,7 +162,7 @@ impl Core {
             .flatten()
             .map(|at| Duration::from_millis(at.saturating_sub(now)))
             .min();
-        if self.io.exit().is_none() && !self.io.has_pidfd() {
+        if !self.io.has_pidfd() {
             return Some(limit.map_or(LOOK_AGAIN, |limit| limit.min(LOOK_AGAIN)));
         }
         limit
