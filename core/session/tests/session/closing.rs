@@ -1,0 +1,306 @@
+//! The end of a session.
+
+use std::sync::{mpsc, Arc};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use towline::{Error, Event, Exit, Reply, Session};
+
+use crate::support::*;
+
+fn stubborn() -> Fake {
+    Fake::new(
+        json!([{"ignore_signals": ["SIGTERM"]}, {"emit": assistant("a")},
+        {"on_eof": "ignore"}]),
+    )
+}
+
+#[test]
+fn an_idle_cli_ends_at_once() {
+    let fake = Fake::new(json!([]));
+    let session = fake.start();
+    session.connect(Some(LONG)).unwrap();
+    let begun = Instant::now();
+    session.close().unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(2));
+    assert_eq!(session.exit(), Some(Exit::Code(0)));
+    assert!(until_closed(&session).error.is_none());
+}
+
+#[test]
+fn a_cli_that_ignores_everything_is_killed() {
+    let fake = stubborn()
+        .set("closeGraceMs", 300)
+        .set("terminateGraceMs", 200);
+    let session = fake.start();
+    message(&session, "assistant");
+    let begun = Instant::now();
+    session.close().unwrap();
+    let took = begun.elapsed();
+    assert!(
+        took >= Duration::from_millis(500) && took < Duration::from_secs(3),
+        "{took:?}"
+    );
+    assert_eq!(session.exit(), Some(Exit::Signal(libc::SIGKILL)));
+    let closed = until_closed(&session);
+    assert!(
+        closed.error.is_none(),
+        "the host asked for it: {:?}",
+        closed.error
+    );
+}
+
+#[test]
+fn a_cli_that_ignores_the_end_of_input_is_terminated() {
+    let fake = Fake::new(json!([{"emit": assistant("a")}, {"on_eof": "ignore"}]))
+        .set("closeGraceMs", 200)
+        .set("terminateGraceMs", 60_000);
+    let session = fake.start();
+    message(&session, "assistant");
+    session.close().unwrap();
+    assert_eq!(session.exit(), Some(Exit::Signal(libc::SIGTERM)));
+}
+
+#[test]
+fn a_cli_that_needs_time_gets_it() {
+    let fake = Fake::new(json!([{"on_eof": "slow", "ms": 1500}]));
+    let session = fake.start();
+    session.connect(Some(LONG)).unwrap();
+    session.close().unwrap();
+    assert_eq!(session.exit(), Some(Exit::Code(0)));
+    assert!(fake.log().iter().any(|line| line["ev"] == "slow_exit_done"));
+}
+
+#[test]
+fn closing_again_changes_nothing() {
+    let fake = Fake::new(json!([{"emit": assistant("a")}]));
+    let session = fake.start();
+    for _ in 0..3 {
+        session.close().unwrap();
+        session.begin_close().unwrap();
+    }
+    assert_eq!(messages(&rest(&session).0).len(), 1);
+    session.close().unwrap();
+    assert!(matches!(
+        session.poll(Some(Duration::ZERO)),
+        Err(Error::Closed)
+    ));
+}
+
+#[test]
+fn a_second_call_may_shorten_the_graces() {
+    let fake = stubborn();
+    let session = fake.start();
+    message(&session, "assistant");
+    session.begin_close().unwrap();
+    let begun = Instant::now();
+    session
+        .close_within(Some(Duration::from_millis(100)))
+        .unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(3));
+    assert_eq!(session.exit(), Some(Exit::Signal(libc::SIGKILL)));
+
+    // After SIGTERM too.
+    let fake = stubborn()
+        .set("closeGraceMs", 0)
+        .set("terminateGraceMs", 60_000);
+    let session = fake.start();
+    message(&session, "assistant");
+    session.begin_close().unwrap();
+    assert!(!matches!(
+        session.poll(Some(Duration::from_millis(100))).unwrap(),
+        Some(Event::Closed(_))
+    ));
+    let begun = Instant::now();
+    session
+        .close_within(Some(Duration::from_millis(100)))
+        .unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(3));
+}
+
+#[test]
+fn from_another_thread_while_one_polls() {
+    let fake = Fake::new(json!([{"emit": assistant("a")}]));
+    let session = fake.start();
+    std::thread::scope(|scope| {
+        let (ready, polled) = mpsc::channel();
+        let poller = scope.spawn({
+            let session = &session;
+            move || {
+                message(session, "assistant");
+                ready.send(()).unwrap();
+                until_closed(session)
+            }
+        });
+        polled.recv_timeout(LONG).unwrap();
+        session.close().unwrap();
+        assert!(session.exit().is_some());
+        assert!(poller.join().unwrap().error.is_none());
+    });
+}
+
+/// A poller that is between two polls when the close comes sees the end all the same.
+#[test]
+fn a_poller_is_never_told_that_it_is_in_the_way() {
+    for _ in 0..20 {
+        let fake = Fake::new(json!([
+            {"repeat": 500, "steps": [{"emit": assistant("$i")}]}, {"on_eof": "slow", "ms": 20}
+        ]));
+        let session = fake.start();
+        std::thread::scope(|scope| {
+            let poller = scope.spawn(|| {
+                let mut count = 0;
+                loop {
+                    match next(&session) {
+                        Event::Message { .. } => count += 1,
+                        Event::Closed(_) => return count,
+                        _ => {}
+                    }
+                }
+            });
+            session.connect(Some(LONG)).unwrap();
+            session.close().unwrap();
+            assert_eq!(poller.join().unwrap(), 500);
+        });
+    }
+}
+
+#[test]
+fn in_a_handler() {
+    let fake = Fake::new(json!([{"emit": hook("h", "hook_0")}]));
+    let (told, heard) = mpsc::channel();
+    let session: Arc<std::sync::OnceLock<Arc<Session>>> = Arc::default();
+    let own = session.clone();
+    let started = fake
+        .builder()
+        .on_hook("PreToolUse", None, move |_| {
+            let session = own.get().unwrap();
+            told.send((
+                session.close().unwrap_err(),
+                session.poll(None).unwrap_err(),
+                session.connect(None).unwrap_err(),
+                session.request_wait("interrupt", "", None).unwrap_err(),
+            ))
+            .unwrap();
+            session.send("a prompt").unwrap();
+            session.interrupt().unwrap();
+            session.begin_close().unwrap();
+            Reply::Json("{}".into())
+        })
+        .start()
+        .unwrap();
+    let started = Arc::new(started);
+    session.set(started.clone()).unwrap();
+    let closed = until_closed(&started);
+    assert!(closed.error.is_none());
+    let (a, b, c, d) = heard.try_recv().unwrap();
+    for error in [a, b, c, d] {
+        assert!(matches!(error, Error::Reentrant), "{error}");
+    }
+    // What was queued before the end of input was still written.
+    let received = fake.received();
+    assert!(received.iter().any(|line| line["type"] == "user"));
+}
+
+#[test]
+fn dropping_ends_the_process() {
+    let fake = Fake::new(json!([]));
+    let session = fake.start();
+    session.connect(Some(LONG)).unwrap();
+    let pid = session.pid().into();
+    drop(session);
+    assert!(!is_alive(pid));
+    fake.logged("eof");
+}
+
+#[test]
+fn dropping_is_bounded() {
+    let fake = stubborn();
+    let session = fake.start();
+    message(&session, "assistant");
+    let pid = session.pid().into();
+    let begun = Instant::now();
+    drop(session);
+    assert!(begun.elapsed() < Duration::from_secs(5));
+    assert!(!is_alive(pid));
+}
+
+#[test]
+fn a_waiter_is_woken() {
+    let fake = Fake::new(json!([]));
+    let session = fake.start();
+    session.connect(Some(LONG)).unwrap();
+    std::thread::scope(|scope| {
+        let waiter = scope.spawn(|| session.request_wait("mcp_status", "", None));
+        wait_for("the request", || {
+            fake.received()
+                .iter()
+                .any(|line| line["request"]["subtype"] == "mcp_status")
+                .then_some(())
+        });
+        session.close().unwrap();
+        let error = waiter.join().unwrap().unwrap_err();
+        assert!(
+            matches!(
+                error,
+                Error::Request(towline::RequestError::SessionEnded { .. })
+            ),
+            "{error}"
+        );
+    });
+}
+
+/// `protocol.md §11`: a non-zero exit right after an error result is that result, no crash.
+#[test]
+fn exit_status_after_an_error_result() {
+    let script = |last: serde_json::Value| json!([{"expect": {"type": "user"}}, {"emit": last}, {"exit": 1}]);
+    let fake = Fake::new(script(error_result("max turns")));
+    let session = fake.start();
+    session.send("x").unwrap();
+    let closed = until_closed(&session);
+    assert!(closed.error.is_none());
+    assert_eq!(closed.failure.result, "max turns");
+    assert_eq!(closed.failure.exit, Some(Exit::Code(1)));
+    let fake = Fake::new(script(result()));
+    let session = fake.start();
+    session.send("x").unwrap();
+    assert!(matches!(
+        until_closed(&session).error,
+        Some(Error::Failed(_))
+    ));
+}
+
+#[test]
+fn open_requests_end_with_the_session() {
+    let fake = Fake::new(json!([
+        {"expect": {"type": "user"}},
+        {"expect": {"request": {"subtype": "set_model"}}},
+        {"emit": permission("p")},
+        {"emit": error_result("out of credit")},
+        {"emit": assistant("x")},
+        {"exit": 1}
+    ]));
+    let session = fake.builder().permission_events().start().unwrap();
+    let turn = session.send("x").unwrap();
+    let id = session.request("set_model", r#"{"model":"m"}"#).unwrap();
+    let (events, _) = rest(&session);
+    let mut handle = None;
+    let (mut cancelled, mut answered, mut ended) = (false, false, 0);
+    for event in events {
+        match event {
+            Event::Request(request) => handle = Some(request),
+            Event::RequestCancelled { .. } => cancelled = true,
+            Event::Response { id: of, result, .. } if of == id => {
+                assert!(result.unwrap_err().to_string().contains("out of credit"));
+                answered = true;
+            }
+            Event::TurnEnded { turn: of, .. } if of == turn => ended += 1,
+            _ => {}
+        }
+    }
+    assert!(cancelled && answered);
+    assert_eq!(ended, 1);
+    let handle = handle.unwrap();
+    assert!(handle.is_cancelled());
+    assert!(handle.allow().is_err());
+}

@@ -1,0 +1,19 @@
+//! Sessions against the fake CLI, a room a file.
+
+mod closing;
+mod deadlines;
+mod event_loop;
+mod fork;
+mod handlers;
+mod memory;
+mod one_shot;
+mod polling;
+mod process;
+mod start;
+mod stderr;
+mod stdin;
+mod stdout;
+mod support;
+mod threads;
+mod tools;
+mod watchdog;

@@ -1,0 +1,266 @@
+//! Starts that fail, and the handshake.
+
+use std::os::unix::fs::PermissionsExt;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use towline::{Error, Event, Exit, Session, StartError};
+
+use crate::support::*;
+
+fn start_error(fake: Fake) -> StartError {
+    match fake.builder().start() {
+        Err(Error::Start(error)) => error,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn script_file(fake: &Fake, text: &str, mode: u32) -> std::path::PathBuf {
+    let path = fake.path("claude");
+    std::fs::write(&path, text).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+    path
+}
+
+fn plain() -> Fake {
+    Fake::new(json!([]))
+}
+
+#[test]
+fn a_missing_folder() {
+    let error = start_error(plain().set("cwd", "/no/such/folder"));
+    assert!(matches!(&error, StartError::CwdMissing { path, .. } if path.ends_with("folder")));
+    let text = error.to_string();
+    assert!(
+        text.contains("/no/such/folder") && text.contains("cwd"),
+        "{text}"
+    );
+    let fake = plain();
+    let file = fake.path("script.json");
+    let error = start_error(fake.set("cwd", file.to_str().unwrap()));
+    assert!(matches!(error, StartError::CwdNotAFolder { .. }), "{error}");
+}
+
+#[test]
+fn a_missing_cli() {
+    let error = start_error(plain().set("cliPath", "/no/such/claude"));
+    assert!(matches!(&error, StartError::NotFound { path } if path.ends_with("claude")));
+    let text = error.to_string();
+    for part in ["/no/such/claude", "cliPath", "npm install"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
+fn a_cli_that_cannot_be_executed() {
+    let fake = plain();
+    let path = script_file(&fake, "#!/bin/sh\n", 0o644);
+    let error = start_error(fake.set("cliPath", path.to_str().unwrap()));
+    assert!(matches!(error, StartError::NotExecutable { .. }));
+    let text = error.to_string();
+    assert!(
+        text.contains("claude") && text.contains("chmod +x"),
+        "{text}"
+    );
+
+    let fake = plain();
+    let folder = fake.folder.path().to_str().unwrap().to_owned();
+    let error = start_error(fake.set("cliPath", folder));
+    assert!(
+        matches!(&error, StartError::NotExecutable { reason, .. } if reason.contains("folder"))
+    );
+
+    let fake = plain();
+    let path = script_file(&fake, "neither ELF nor script\n", 0o755);
+    let error = start_error(fake.set("cliPath", path.to_str().unwrap()));
+    assert!(matches!(&error, StartError::NotExecutable { reason, .. } if reason.contains("#!")));
+}
+
+#[test]
+fn a_missing_interpreter() {
+    let fake = plain();
+    let path = script_file(&fake, "#!/no/such/node --x\n", 0o755);
+    let error = start_error(fake.set("cliPath", path.to_str().unwrap()));
+    let StartError::InterpreterMissing { interpreter, .. } = &error else {
+        panic!("{error}");
+    };
+    assert_eq!(interpreter, "/no/such/node --x");
+    assert!(error.to_string().contains("install"), "{error}");
+}
+
+#[test]
+fn an_unknown_user() {
+    let error = start_error(plain().set("user", "no-such-user-here"));
+    assert!(matches!(&error, StartError::UnknownUser { user } if user == "no-such-user-here"));
+}
+
+#[test]
+fn arguments_that_are_too_long() {
+    let long = "x".repeat(200 * 1024);
+    let fake = plain().set("extraArgs", json!({"some-flag": long}));
+    let error = fake.builder().start().unwrap_err().to_string();
+    assert!(
+        error.contains("too long") || error.contains("some-flag"),
+        "{error:.300}"
+    );
+}
+
+/// A start that fails leaves no process and no descriptor behind.
+#[test]
+fn a_failed_start_leaves_nothing() {
+    in_child("start::a_failed_start_leaves_nothing", || {
+        let before = open_descriptors();
+        for _ in 0..20 {
+            start_error(plain().set("cliPath", "/no/such/claude"));
+            start_error(plain().set("user", "no-such-user-here"));
+            let fake = plain();
+            let path = script_file(&fake, "#!/no/such/node\n", 0o755);
+            start_error(fake.set("cliPath", path.to_str().unwrap()));
+        }
+        assert_eq!(open_descriptors(), before);
+        assert_eq!(children(), [0; 0]);
+    });
+}
+
+fn connect_error(session: &Session) -> Error {
+    let begun = Instant::now();
+    let error = session.connect(Some(LONG)).unwrap_err();
+    assert!(begun.elapsed() < LONG / 2, "{error}");
+    error
+}
+
+#[test]
+fn a_cli_that_dies_at_once() {
+    // The last step keeps the reader from answering by itself.
+    let fake = Fake::new(json!([{"stderr": "unknown option --x\n"}, {"exit": 3}, initialize()]));
+    let session = fake.start();
+    let Error::ExitedBeforeInitialize(failure) = connect_error(&session) else {
+        panic!("another error");
+    };
+    assert_eq!(failure.exit, Some(Exit::Code(3)));
+    assert_eq!(failure.stderr, "unknown option --x\n");
+}
+
+fn initialize() -> serde_json::Value {
+    json!({"expect": {"request": {"subtype": "initialize"}}})
+}
+
+#[test]
+fn a_cli_that_exits_instead_of_answering() {
+    for (code, text) in [(0, ""), (1, "Invalid session ID\n"), (7, "x")] {
+        let fake = Fake::new(json!([initialize(), {"stderr": text}, {"exit": code}]));
+        let session = fake.start();
+        let error = connect_error(&session);
+        let told = error.to_string();
+        assert!(told.contains(&format!("exit status {code}")), "{told}");
+        assert!(told.contains(text.trim()), "{told}");
+        assert!(matches!(error, Error::ExitedBeforeInitialize(_)));
+        // The last event says the same.
+        let closed = until_closed(&session);
+        assert!(matches!(
+            closed.error,
+            Some(Error::ExitedBeforeInitialize(_))
+        ));
+    }
+    let fake = Fake::new(json!([initialize(), {"kill": "SIGSEGV"}]));
+    let session = fake.start();
+    let Error::ExitedBeforeInitialize(failure) = connect_error(&session) else {
+        panic!("another error");
+    };
+    assert_eq!(failure.exit, Some(Exit::Signal(libc::SIGSEGV)));
+}
+
+/// `protocol.md §1.6`: a result before the answer means that the handshake has failed.
+#[test]
+fn an_error_result_before_the_answer() {
+    let fake = Fake::new(json!([
+        initialize(),
+        {"emit": error_result("No conversation found with session ID: x")},
+        {"expect_eof": true},
+        {"exit": 1}
+    ]));
+    let session = fake.start();
+    let Error::ExitedBeforeInitialize(failure) = connect_error(&session) else {
+        panic!("another error");
+    };
+    assert_eq!(failure.exit, Some(Exit::Code(1)));
+    assert_eq!(failure.result, "No conversation found with session ID: x");
+    fake.check();
+}
+
+#[test]
+fn an_initialize_that_is_refused() {
+    let fake =
+        Fake::new(json!([initialize(), {"answer_error": "not today"}, {"expect_eof": true}]));
+    let session = fake.start();
+    let error = connect_error(&session);
+    assert!(
+        matches!(&error, Error::InitializeRefused { message, .. } if message == "not today"),
+        "{error}"
+    );
+    let closed = until_closed(&session);
+    assert!(matches!(
+        closed.error,
+        Some(Error::InitializeRefused { .. })
+    ));
+    fake.check();
+}
+
+/// The error comes when the time is up, not when the process is gone at last.
+#[test]
+fn an_initialize_that_is_not_answered() {
+    let fake =
+        Fake::new(json!([{"ignore_signals": ["SIGTERM"]}, initialize(), {"on_eof": "ignore"}]))
+            .set("initializeTimeoutMs", 200)
+            .set("closeGraceMs", 60_000);
+    let session = fake.start();
+    let begun = Instant::now();
+    let error = connect_error(&session);
+    let Error::InitializeTimedOut { limit_ms, failure } = &error else {
+        panic!("{error}");
+    };
+    assert_eq!((*limit_ms, failure.exit), (200, None));
+    assert!(error.to_string().contains("initializeTimeoutMs"));
+    assert!(begun.elapsed() >= Duration::from_millis(200));
+    session.close_within(Some(Duration::ZERO)).unwrap();
+    let closed = until_closed(&session);
+    assert!(matches!(
+        closed.error,
+        Some(Error::InitializeTimedOut { .. })
+    ));
+}
+
+/// What comes before the answer is served and kept.
+#[test]
+fn requests_and_messages_before_the_answer() {
+    let fake = Fake::new(json!([
+        initialize(),
+        {"emit": {"type": "system", "subtype": "session_title_changed", "title": "t"}},
+        {"emit": hook("early", "hook_0")},
+        {"expect": {"type": "control_response", "response": {"request_id": "early"}}},
+        {"emit": {"type": "control_response", "response": {"subtype": "success",
+            "request_id": "towline_1", "response": {"claude_code_version": "9.9.9"}}}},
+    ]));
+    let session = fake
+        .builder()
+        .on_hook("PreToolUse", None, |_| towline::Reply::Json("{}".into()))
+        .start()
+        .unwrap();
+    session.connect(Some(LONG)).unwrap();
+    assert_eq!(session.cli_version().as_deref(), Some("9.9.9"));
+    let message = message(&session, "system");
+    assert_eq!(message["title"], "t");
+    assert!(matches!(next(&session), Event::Initialized(_)));
+    session.close().unwrap();
+    fake.check();
+}
+
+#[test]
+fn connect_gives_up_when_the_caller_does() {
+    let fake = Fake::new(json!([initialize()]));
+    let session = fake.start();
+    let error = session
+        .connect(Some(Duration::from_millis(50)))
+        .unwrap_err();
+    assert!(matches!(error, Error::TimedOut { limit_ms: 50 }), "{error}");
+}
