@@ -39,6 +39,7 @@ impl Connection {
         }
         let id = self.write_request("initialize", payload, self.config.limits.initialize, true)?;
         self.state = self.state.after(Input::InitializeWritten);
+        self.handshake = Some(id);
         Ok(id)
     }
 
@@ -107,7 +108,9 @@ impl Connection {
     /// Withdraws a control request: the CLI aborts what it can and answers with an error, which
     /// still comes as [`Event::Response`]. `false` when it was answered already.
     pub fn cancel_request(&mut self, id: RequestId) -> bool {
-        let Some((wire, _)) = self.pending.iter().find(|(_, request)| request.id == id) else {
+        let mut waiting = self.pending.iter();
+        let Some((wire, _)) = waiting.find(|(_, request)| request.id == id && !request.abandoned)
+        else {
             return false;
         };
         if self.state.takes_input() {
@@ -131,20 +134,29 @@ impl Connection {
     }
 
     pub(super) fn request_timed_out(&mut self, wire: &str, limit: Millis) {
-        let Some(request) = self.pending.remove(wire) else {
+        let Some(request) = self.pending.get_mut(wire) else {
             return;
         };
-        if request.subtype == "initialize" {
-            return self.handshake_failed(HandshakeFailure::TimedOut(limit));
+        if request.abandoned || self.handshake == Some(request.id) {
+            let handshake = self.handshake == Some(request.id);
+            self.pending.remove(wire);
+            if handshake {
+                self.handshake_failed(HandshakeFailure::TimedOut(limit));
+            }
+            return;
         }
+        // The CLI answers a withdrawn request too; for as long again that is expected.
+        request.abandoned = true;
+        request.asked = self.now;
+        let (id, silent, subtype) = (request.id, request.silent, request.subtype.clone());
         if self.state.takes_input() {
             envelope::write_cancel_request(&mut self.out, wire);
         }
         let error = RequestError::TimedOut {
-            subtype: request.subtype.clone(),
+            subtype: subtype.clone(),
             limit_ms: limit,
         };
-        self.answered(request.id, request.silent, request.subtype, Err(error));
+        self.answered(id, silent, subtype, Err(error));
     }
 
     /// Writes a prompt. Give each a fresh UUID: a CLI that knows them (2.1.332) names it in
@@ -262,7 +274,7 @@ impl Connection {
         let written = write_answer(&mut self.out, open, answer);
         match written {
             Ok(()) => {
-                self.open.answered(key);
+                self.answered_by_host(key);
                 Ok(())
             }
             Err(error) => {
@@ -287,8 +299,13 @@ impl Connection {
         };
         let reply = self.servers.finish(&open.kind, &result)?;
         write_mcp_response(&mut self.out, open, &reply)?;
-        self.open.answered(key);
+        self.answered_by_host(key);
         Ok(())
+    }
+
+    fn answered_by_host(&mut self, key: RequestKey) {
+        self.open.answered(key);
+        self.turns.answered(self.now);
     }
 
     /// Answers a request so that nothing passes: permissions are denied, hooks report an error,
@@ -315,7 +332,7 @@ impl Connection {
         if let Some(id) = open.wire_id() {
             envelope::write_answer(&mut self.out, &id, &answer)?;
         }
-        self.open.answered(key);
+        self.answered_by_host(key);
         Ok(())
     }
 
@@ -323,6 +340,7 @@ impl Connection {
         if let Err(error) = self.respond_safely(key, why) {
             self.diagnose(Diagnostic::Refused(format!("{error}")));
         }
+        self.open.remember_withdrawn(key);
         self.push(Event::RequestCancelled { key, reason });
     }
 

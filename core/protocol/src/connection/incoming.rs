@@ -75,10 +75,15 @@ impl OpenRequests {
 
     fn withdraw(&mut self, key: RequestKey) {
         if self.by_key.remove(&key).is_some() {
-            self.withdrawn.push_back(key);
-            if self.withdrawn.len() > REMEMBERED {
-                self.withdrawn.pop_front();
-            }
+            self.remember_withdrawn(key);
+        }
+    }
+
+    /// A late answer to this one is harmless.
+    pub(super) fn remember_withdrawn(&mut self, key: RequestKey) {
+        self.withdrawn.push_back(key);
+        if self.withdrawn.len() > REMEMBERED {
+            self.withdrawn.pop_front();
         }
     }
 
@@ -277,6 +282,7 @@ impl Connection {
 
     pub(super) fn withdraw(&mut self, key: RequestKey) {
         self.open.withdraw(key);
+        self.turns.answered(self.now);
         self.push(Event::RequestCancelled {
             key,
             reason: CancelReason::Withdrawn,

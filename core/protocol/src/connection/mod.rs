@@ -111,6 +111,8 @@ pub struct Connection {
     config: Config,
     state: State,
     failure: Option<HandshakeFailure>,
+    /// `initialize`, as long as it has no answer.
+    handshake: Option<RequestId>,
     now: Millis,
     framer: Framer,
     events: VecDeque<Event>,
@@ -141,6 +143,7 @@ impl Connection {
             config,
             state: State::Start,
             failure: None,
+            handshake: None,
             now,
             events: VecDeque::new(),
             weight: 0,
@@ -319,24 +322,11 @@ impl Connection {
                 deadline = earlier(deadline, after(asked, limits.handler));
             }
         }
-        let waiting_for_host = self.open.any();
-        if limits
-            .turn
-            .or(limits.idle)
-            .or(limits.first_message)
-            .is_some()
-        {
-            for turn in self.turns.open().filter(|turn| !turn.reported) {
-                deadline = earlier(deadline, after(turn.clock.sent, limits.turn));
-                match turn.clock.heard {
-                    None => {
-                        deadline = earlier(deadline, after(turn.clock.sent, limits.first_message))
-                    }
-                    Some(heard) if !waiting_for_host => {
-                        deadline = earlier(deadline, after(heard, limits.idle));
-                    }
-                    Some(_) => {}
-                }
+        if let Some(turn) = self.turns.watched() {
+            deadline = earlier(deadline, after(turn.clock.begun, limits.turn));
+            if !self.open.any() {
+                let (_, silence) = turn.clock.silence(limits);
+                deadline = earlier(deadline, after(turn.clock.quiet_since, silence));
             }
         }
         match &self.one_shot {
@@ -371,25 +361,8 @@ impl Connection {
                 );
             }
         }
-        let waiting_for_host = self.open.any();
-        let limits = self.config.limits;
-        let mut late = Vec::new();
-        for turn in self.turns.open_mut().filter(|turn| !turn.reported) {
-            let clock = turn.clock;
-            let deadline = match (clock.heard, passed(clock.sent, limits.turn)) {
-                (_, Some(_)) => Some(TurnDeadline::Turn),
-                (None, None) => {
-                    passed(clock.sent, limits.first_message).map(|_| TurnDeadline::FirstMessage)
-                }
-                (Some(_), None) if waiting_for_host => None,
-                (Some(heard), None) => passed(heard, limits.idle).map(|_| TurnDeadline::Idle),
-            };
-            if let Some(deadline) = deadline {
-                turn.reported = true;
-                late.push((turn.id, deadline));
-            }
-        }
-        for (turn, deadline) in late {
+        if let Some((turn, deadline)) = self.late_turn() {
+            self.turns.report(now);
             self.push(Event::TurnEnded {
                 turn,
                 outcome: TurnOutcome::TimedOut(deadline),
@@ -403,6 +376,21 @@ impl Connection {
             .is_some_and(|at| at <= now)
         {
             self.finish_input();
+        }
+    }
+
+    fn late_turn(&self) -> Option<(TurnId, TurnDeadline)> {
+        let turn = self.turns.watched()?;
+        let passed = |from: Millis, limit: Option<Millis>| {
+            limit.is_some_and(|limit| self.now.saturating_sub(from) >= limit)
+        };
+        let (silence, limit) = turn.clock.silence(&self.config.limits);
+        if passed(turn.clock.begun, self.config.limits.turn) {
+            Some((turn.id, TurnDeadline::Turn))
+        } else if !self.open.any() && passed(turn.clock.quiet_since, limit) {
+            Some((turn.id, silence))
+        } else {
+            None
         }
     }
 

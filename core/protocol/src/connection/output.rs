@@ -4,7 +4,7 @@ use alloc::string::{String, ToString};
 
 use super::{
     Connection, Diagnostic, Event, HandshakeFailure, Input, RequestError, RequestId, Response,
-    State, TurnOutcome,
+    TurnOutcome,
 };
 use crate::control::envelope::{self, ResponseBody};
 use crate::framing::{Frame, HeadError, Line, MessageType, RawMessage};
@@ -79,7 +79,7 @@ impl Connection {
     fn note_by_type(&mut self, message: &RawMessage) {
         if message.kind() == MessageType::Result {
             self.last_error = error_text(message);
-            if self.state == State::Handshake && !self.last_error.is_empty() {
+            if self.handshake.is_some() && !self.last_error.is_empty() {
                 let failure = HandshakeFailure::Result(self.last_error.clone());
                 self.handshake_failed(failure);
             }
@@ -94,6 +94,7 @@ impl Connection {
     }
 
     pub(super) fn handshake_failed(&mut self, failure: HandshakeFailure) {
+        self.handshake = None;
         self.failure.get_or_insert(failure);
         self.state = self.state.after(Input::InitializeFailed);
         self.finish = true;
@@ -118,9 +119,10 @@ impl Connection {
                 code: code.map(|code| code.into_owned()),
             }),
         };
-        if request.subtype == "initialize" && self.state == State::Handshake {
+        if self.handshake == Some(request.id) {
             match &result {
                 Ok(()) => {
+                    self.handshake = None;
                     self.state = self.state.after(Input::InitializeAnswered);
                     let version = json::pointer(
                         message.body().unwrap_or_default(),

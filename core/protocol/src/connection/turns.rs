@@ -35,6 +35,8 @@ pub(super) struct Turns {
     /// The CLI names the prompts.
     named: bool,
     last_id: u64,
+    /// The turn whose clock runs: the oldest that is open and not reported.
+    watched: Option<TurnId>,
 }
 
 impl Turns {
@@ -55,6 +57,7 @@ impl Turns {
             reported: false,
             clock: TurnClock::new(now),
         });
+        self.watch(now);
         id
     }
 
@@ -66,12 +69,39 @@ impl Turns {
         !self.open.is_empty()
     }
 
-    pub(super) fn open_mut(&mut self) -> impl Iterator<Item = &mut Turn> {
-        self.open.iter_mut()
+    /// The turn whose clock runs.
+    pub(super) fn watched(&self) -> Option<&Turn> {
+        self.open.iter().find(|turn| !turn.reported)
     }
 
-    pub(super) fn open(&self) -> impl Iterator<Item = &Turn> {
-        self.open.iter()
+    fn watched_mut(&mut self) -> Option<&mut Turn> {
+        self.open.iter_mut().find(|turn| !turn.reported)
+    }
+
+    /// A turn whose predecessor has ended begins now.
+    fn watch(&mut self, now: Millis) {
+        let watched = self.watched().map(|turn| turn.id);
+        if watched != self.watched {
+            self.watched = watched;
+            if let Some(turn) = self.watched_mut() {
+                turn.clock = TurnClock::new(now);
+            }
+        }
+    }
+
+    /// The CLI has got what it was waiting for: its silence is counted anew.
+    pub(super) fn answered(&mut self, now: Millis) {
+        if let Some(turn) = self.watched_mut() {
+            turn.clock.quiet_since = now;
+        }
+    }
+
+    /// The end of the watched turn is reported before it has come.
+    pub(super) fn report(&mut self, now: Millis) {
+        if let Some(turn) = self.watched_mut() {
+            turn.reported = true;
+        }
+        self.watch(now);
     }
 
     pub(super) fn uuid(&self, id: TurnId) -> Option<&str> {
@@ -86,8 +116,16 @@ impl Turns {
         now: Millis,
     ) -> (Option<TurnId>, Vec<TurnId>) {
         match message.kind() {
-            MessageType::CommandLifecycle => return self.lifecycle(message),
-            MessageType::Result => return self.result(message),
+            MessageType::CommandLifecycle => {
+                let attributed = self.lifecycle(message);
+                self.watch(now);
+                return attributed;
+            }
+            MessageType::Result => {
+                let attributed = self.result(message);
+                self.watch(now);
+                return attributed;
+            }
             MessageType::TranscriptMirror => return (None, Vec::new()),
             MessageType::System if message.subtype() == Some("init") => {
                 let uuids = named_uuids(message);
@@ -111,8 +149,12 @@ impl Turns {
         } else {
             self.open.front().map(|turn| turn.id)
         };
-        if let Some(turn) = turn.and_then(|id| self.open.iter_mut().find(|turn| turn.id == id)) {
-            turn.clock.heard(now);
+        if turn.is_some() {
+            match self.watched_mut() {
+                Some(watched) if Some(watched.id) == turn => watched.clock.heard(now),
+                Some(watched) => watched.clock.quiet_since = now,
+                None => {}
+            }
         }
         (turn, Vec::new())
     }

@@ -1,6 +1,7 @@
 //! The CLI as a process: how it starts, how its whole tree ends (design: sessions, the process).
 
 mod child;
+mod exec;
 mod private_file;
 mod spawn;
 mod tree;

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub(crate) struct PrivateFiles {
     folder: PathBuf,
+    /// A forked child leaves them alone.
+    owner: u32,
 }
 
 impl PrivateFiles {
@@ -15,7 +17,10 @@ impl PrivateFiles {
         let name = format!("towline-{}", uuid::Uuid::new_v4().simple());
         let folder = std::env::temp_dir().join(name);
         std::fs::DirBuilder::new().mode(0o700).create(&folder)?;
-        Ok(PrivateFiles { folder })
+        Ok(PrivateFiles {
+            folder,
+            owner: std::process::id(),
+        })
     }
 
     /// Writes a file; its name must be a plain one.
@@ -35,6 +40,9 @@ impl PrivateFiles {
 
 impl Drop for PrivateFiles {
     fn drop(&mut self) {
+        if self.owner != std::process::id() {
+            return;
+        }
         // A folder that is gone already is what is wanted.
         let _ = std::fs::remove_dir_all(&self.folder);
     }

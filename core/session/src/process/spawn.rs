@@ -4,17 +4,15 @@ use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use rustix::fs::{fcntl_getfl, fcntl_setfl, OFlags};
 use rustix::net::{socketpair, AddressFamily, SocketFlags, SocketType};
 use rustix::pipe::{pipe_with, PipeFlags};
-use rustix::process::Pid;
 
 use super::child::Child;
+use super::exec::Program;
 use super::tree::MARK;
 use super::watchdog::{Process as WatchdogProcess, Watchdog};
 use crate::error::StartError;
@@ -81,29 +79,19 @@ pub(crate) fn spawn(start: Start) -> Result<Spawned, StartError> {
         fcntl_setfl(ours.as_fd(), flags | OFlags::NONBLOCK).map_err(pipes)?;
     }
 
-    let mut command = Command::new(&program);
-    command
-        .args(arguments)
-        .env_clear()
-        .envs(start.env)
-        .env(MARK, &mark)
-        .stdin(Stdio::from(their_stdin))
-        .stdout(Stdio::from(their_stdout))
-        .stderr(Stdio::from(their_stderr));
-    if start.own_group {
-        command.process_group(0);
+    let mut env = start.env;
+    env.retain(|(name, _)| name != MARK);
+    env.push((MARK.into(), mark.clone().into()));
+    let pid = Program {
+        path: &program,
+        arguments,
+        env: &env,
+        cwd: start.cwd.as_deref(),
+        own_group: start.own_group,
+        user: start.user.as_deref().map(account).transpose()?,
     }
-    if let Some(cwd) = &start.cwd {
-        command.current_dir(cwd);
-    }
-    if let Some(user) = &start.user {
-        let (uid, gid) = account(user)?;
-        command.uid(uid).gid(gid);
-    }
-    let started = command
-        .spawn()
-        .map_err(|error| why_not(&program, start.cwd.as_deref(), error))?;
-    let pid = Pid::from_raw(started.id() as i32).ok_or(StartError::NoProgram)?;
+    .start([their_stdin, their_stdout, their_stderr])
+    .map_err(|error| why_not(&program, start.cwd.as_deref(), error))?;
     let child = Child::new(pid, start.own_group, mark.clone());
     if let Some(watchdog) = &watchdog {
         // One that has died cannot look after anybody; the session itself still does.
@@ -154,6 +142,7 @@ fn resolve(
             .iter()
             .map(|folder| folder.join(program))
             .find(|candidate| is_executable(candidate))
+            .map(|found| std::path::absolute(&found).unwrap_or(found))
             .ok_or_else(|| StartError::NotFound {
                 path: program.into(),
             });
@@ -178,7 +167,8 @@ fn resolve(
             path: seen,
             reason: "it has no permission to be executed; chmod +x gives it".into(),
         }),
-        Ok(_) => Ok(seen),
+        // It is started from the CLI's folder.
+        Ok(_) => Ok(std::path::absolute(&seen).unwrap_or(seen)),
     }
 }
 

@@ -14,6 +14,7 @@ use towline_protocol::launch::{
 use super::closing::{Closing, Graces};
 use super::handlers::Handlers;
 use super::io::Io;
+use super::stderr::Stderr;
 use super::tools::Tools;
 use super::{Core, End, Reply, RequestHandle, Session, Shared, Stats, ToolServer};
 use crate::error::{Error, StartError};
@@ -243,8 +244,7 @@ impl SessionBuilder {
         };
         let wants_stderr = self.stderr_events || self.handlers.stderr.is_some();
         let tail = usize::try_from(options.stderr_tail_bytes).unwrap_or(usize::MAX);
-        let io =
-            Io::new(spawned, folder, tail, wants_stderr, &reactor).map_err(StartError::Pipes)?;
+        let io = Io::new(spawned, folder, &reactor).map_err(StartError::Pipes)?;
         let mut connection = Connection::new(self.config(plan.initialize_timeout.millis()), 0);
         for server in &mut self.servers {
             let server = std::mem::replace(server, ToolServer::new("", ""));
@@ -272,10 +272,13 @@ impl SessionBuilder {
             high_water: usize::try_from(self.options.high_water_bytes).unwrap_or(usize::MAX),
             waiters: BTreeMap::new(),
             blocked: false,
+            polled_by_host: false,
+            polls_waiting: 0,
+            onlookers: 0,
             exported: false,
             armed: false,
             stats: Stats::default(),
-            stderr_lines: VecDeque::new(),
+            stderr: Stderr::new(tail, wants_stderr),
             end: End::NotYet,
             version_check: Some(version_check(cli, &self.options, machine)),
         };
@@ -292,7 +295,7 @@ impl SessionBuilder {
             progress: Condvar::new(),
             tools,
         });
-        shared.core().flush(&shared.reactor);
+        shared.lock_core().flush(&shared.reactor);
         Ok(Session { shared })
     }
 

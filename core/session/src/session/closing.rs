@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use towline_protocol::connection::{Millis, State};
 
+use super::poll::Polling;
 use super::{Core, End, Session, Shared};
 use crate::error::Error;
-use crate::reactor::{Reactor, Ready};
+use crate::reactor::Reactor;
 
 /// A CLI that has nothing to do any more and yet does not exit is given as long as it waits for
 /// its own background tasks (`protocol.md §11`).
@@ -73,10 +74,6 @@ impl Closing {
         self.by_host
     }
 
-    pub(super) fn is_on(&self) -> bool {
-        self.step != Step::Open
-    }
-
     fn deadline(&self) -> Option<Millis> {
         match self.step {
             Step::Open => self
@@ -85,6 +82,13 @@ impl Closing {
             Step::InputEnded(at) | Step::Terminated(at) => at,
             Step::Killed => None,
         }
+    }
+}
+
+fn earlier(a: Option<Millis>, b: Option<Millis>) -> Option<Millis> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
     }
 }
 
@@ -108,9 +112,11 @@ impl Core {
             // A second call may shorten the waiting, never lengthen it.
             Step::InputEnded(due) if graces.is_some() => {
                 let new = at(self.closing.graces.close);
-                self.closing.step = Step::InputEnded(
-                    due.map_or(new, |due| Some(new.map_or(due, |new| new.min(due)))),
-                );
+                self.closing.step = Step::InputEnded(earlier(due, new));
+            }
+            Step::Terminated(due) if graces.is_some() => {
+                let new = at(self.closing.graces.terminate);
+                self.closing.step = Step::Terminated(earlier(due, new));
             }
             _ => {}
         }
@@ -177,38 +183,25 @@ impl Shared {
     /// Waits until the process is gone. Events stay queued, up to a bound on their bytes; what
     /// comes beyond it during closing is dropped.
     fn wait_for_end(&self) -> Result<(), Error> {
-        loop {
-            if self.core().is_over() {
-                return Ok(());
+        let mut core = self.lock_core();
+        while !core.is_over() {
+            let polling = match core.polls_waiting {
+                0 => Polling::enter(self, &mut core, false),
+                _ => None,
+            };
+            let Some(polling) = polling else {
+                core = self.wait_for_progress(core, None);
+                continue;
+            };
+            while !core.is_over() && core.polls_waiting == 0 {
+                let limit = core.wait_limit();
+                core = self.wait(core, limit)?;
+                core.shed();
             }
-            match self.handlers.try_lock() {
-                Ok(_guard) => {
-                    let mut core = self.core();
-                    core.serve(Ready::default(), &self.reactor);
-                    if core.is_over() {
-                        break;
-                    }
-                    let limit = core.wait_limit();
-                    core.blocked = true;
-                    drop(core);
-                    let ready = self.reactor.wait(limit);
-                    let mut core = self.core();
-                    core.blocked = false;
-                    core.serve(ready.map_err(Error::Wait)?, &self.reactor);
-                    core.shed();
-                }
-                Err(std::sync::TryLockError::WouldBlock) => {
-                    self.reactor.wake();
-                    let core = self.core();
-                    if !core.is_over() {
-                        let slice = Duration::from_millis(50);
-                        drop(self.progress.wait_timeout(core, slice));
-                    }
-                }
-                Err(std::sync::TryLockError::Poisoned(_)) => return Err(Error::Busy),
-            }
+            drop(core);
+            drop(polling);
+            core = self.lock_core();
         }
-        self.progress.notify_all();
         Ok(())
     }
 }
@@ -217,7 +210,7 @@ impl Core {
     /// While closing, what the host does not read is kept up to the high-water mark only.
     fn shed(&mut self) {
         if self.connection.held() > self.high_water {
-            while let Some(event) = self.connection.poll_event() {
+            while let Some(event) = self.next_raw() {
                 if self.deferred_weight > self.high_water {
                     self.stats.shed += 1;
                 } else {
@@ -225,6 +218,7 @@ impl Core {
                 }
             }
         }
+        self.stats.shed += self.stderr.shed(self.high_water);
     }
 }
 
@@ -238,7 +232,7 @@ impl Session {
 
     fn start_closing(&self, graces: Option<Graces>) -> Result<(), Error> {
         self.shared.check_fork()?;
-        let mut core = self.shared.core();
+        let mut core = self.shared.lock_core();
         core.closing.by_host = true;
         core.begin_closing(graces, &self.shared.reactor);
         if !self.shared.on_polling_thread() {
@@ -284,7 +278,7 @@ impl Drop for Session {
             return;
         }
         let grace = {
-            let core = self.shared.core();
+            let core = self.shared.lock_core();
             let own = core.closing.graces;
             let least = |grace: Option<Millis>| {
                 let most = DROP_GRACE.as_millis() as Millis;

@@ -230,7 +230,8 @@ impl Handlers {
 impl Shared {
     fn diagnose(&self, text: String) {
         let diagnostic = Diagnostic::HandlerFailed(text);
-        self.core().defer(connection::Event::Diagnostic(diagnostic));
+        self.lock_core()
+            .defer(connection::Event::Diagnostic(diagnostic));
     }
 
     /// Sends what a handler said. What the CLI would not take becomes the safe answer.

@@ -1,6 +1,5 @@
 //! The pipes of a session: read when they are ready, written as they allow, never blocking.
 
-use std::collections::VecDeque;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
@@ -13,8 +12,6 @@ use super::Core;
 use crate::process::{Child, Exit, PrivateFiles, Spawned, WatchdogProcess};
 use crate::reactor::{Reactor, Ready, Source};
 
-/// A stderr line is given out at this length even without an end.
-const LONGEST_STDERR_LINE: usize = 64 * 1024;
 /// What one visit reads of stderr, so that a flood of it does not starve stdout.
 const STDERR_READS: usize = 16;
 /// What is read at most after the process has exited: more than any pipe holds, in case a
@@ -33,11 +30,6 @@ pub(super) struct Io {
     awaiting_stdin: bool,
     /// The last read of stdout filled its buffer, so there is probably more.
     more_stdout: bool,
-    tail: VecDeque<u8>,
-    tail_limit: usize,
-    line: Vec<u8>,
-    /// Whether somebody wants the lines of stderr.
-    pub(super) wants_stderr: bool,
     /// The answer to `initialize`.
     pub(super) initialized: Option<RawMessage>,
     /// Somebody called `wake`.
@@ -48,8 +40,6 @@ impl Io {
     pub(super) fn new(
         spawned: Spawned,
         private_files: Option<PrivateFiles>,
-        tail_limit: usize,
-        wants_stderr: bool,
         reactor: &Reactor,
     ) -> std::io::Result<Io> {
         reactor.add(Source::Stdout, spawned.stdout.as_fd(), EventFlags::IN)?;
@@ -66,10 +56,6 @@ impl Io {
             private_files,
             awaiting_stdin: false,
             more_stdout: false,
-            tail: VecDeque::new(),
-            tail_limit,
-            line: Vec::new(),
-            wants_stderr,
             initialized: None,
             interrupted: false,
         })
@@ -99,11 +85,6 @@ impl Io {
         self.more_stdout
     }
 
-    pub(super) fn stderr_tail(&self) -> String {
-        let (a, b) = self.tail.as_slices();
-        String::from_utf8_lossy(&[a, b].concat()).into_owned()
-    }
-
     pub(super) fn close_stdin(&mut self, reactor: &Reactor) {
         if let Some(stdin) = self.stdin.take() {
             if self.awaiting_stdin {
@@ -120,12 +101,9 @@ impl Io {
         self.more_stdout = false;
     }
 
-    fn close_stderr(&mut self, reactor: &Reactor, lines: &mut VecDeque<String>) {
+    fn close_stderr(&mut self, reactor: &Reactor) {
         if let Some(stderr) = self.stderr.take() {
             reactor.remove(stderr.as_fd());
-            if !self.line.is_empty() {
-                self.give_line(lines);
-            }
         }
     }
 
@@ -141,33 +119,6 @@ impl Io {
             reactor.remove(stdin.as_fd());
         }
         self.awaiting_stdin = wanted;
-    }
-
-    fn note_stderr(&mut self, bytes: &[u8], lines: &mut VecDeque<String>) {
-        let kept = bytes.len().min(self.tail_limit);
-        let excess = (self.tail.len() + kept).saturating_sub(self.tail_limit);
-        self.tail.drain(..excess);
-        self.tail
-            .extend(bytes.get(bytes.len() - kept..).unwrap_or_default());
-        if !self.wants_stderr {
-            return;
-        }
-        for byte in bytes {
-            if *byte == b'\n' {
-                self.give_line(lines);
-            } else {
-                self.line.push(*byte);
-                if self.line.len() >= LONGEST_STDERR_LINE {
-                    self.give_line(lines);
-                }
-            }
-        }
-    }
-
-    fn give_line(&mut self, lines: &mut VecDeque<String>) {
-        let line = self.line.strip_suffix(b"\r").unwrap_or(&self.line);
-        lines.push_back(String::from_utf8_lossy(line).into_owned());
-        self.line.clear();
     }
 
     /// The process is gone: nobody has to look after it any more.
@@ -275,6 +226,11 @@ impl Core {
         self.connection.output_ended();
     }
 
+    fn stderr_ended(&mut self, reactor: &Reactor) {
+        self.io.close_stderr(reactor);
+        self.stderr.ended();
+    }
+
     fn read_stderr(&mut self, reactor: &Reactor) {
         let mut buffer = [0; 4096];
         for _ in 0..STDERR_READS {
@@ -282,18 +238,18 @@ impl Core {
                 return;
             };
             match rustix::io::read(stderr, &mut buffer) {
-                Ok(0) => return self.io.close_stderr(reactor, &mut self.stderr_lines),
+                Ok(0) => return self.stderr_ended(reactor),
                 Ok(n) => {
                     self.stats.stderr_bytes += n as u64;
                     let bytes = buffer.get(..n).unwrap_or_default();
-                    self.io.note_stderr(bytes, &mut self.stderr_lines);
+                    self.stderr.wrote(bytes);
                     if n < buffer.len() {
                         return;
                     }
                 }
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return,
-                Err(_) => return self.io.close_stderr(reactor, &mut self.stderr_lines),
+                Err(_) => return self.stderr_ended(reactor),
             }
         }
     }
@@ -313,7 +269,7 @@ impl Core {
             reactor.remove(pidfd);
         }
         self.io.child.reap();
-        self.io.close_stderr(reactor, &mut self.stderr_lines);
+        self.stderr_ended(reactor);
         self.io.close_stdin(reactor);
         self.io.release();
     }

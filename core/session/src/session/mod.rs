@@ -7,6 +7,7 @@ mod handlers;
 mod io;
 mod poll;
 mod request;
+mod stderr;
 mod tools;
 mod wait;
 
@@ -31,6 +32,7 @@ use crate::{RequestKey, TurnId};
 use closing::Closing;
 use handlers::Handlers;
 use io::Io;
+use stderr::Stderr;
 
 /// A conversation with one CLI process.
 ///
@@ -52,11 +54,11 @@ pub(crate) struct Shared {
     owner: u32,
     reactor: Reactor,
     core: Mutex<Core>,
-    /// Held by whoever polls.
+    /// Held by the thread that does the I/O. Taken and released with the core locked.
     handlers: Mutex<Handlers>,
     /// The thread that polls, by the address of a thread-local of its own; 0 for none.
     poller: AtomicUsize,
-    /// Signalled when an answer somebody waits for has come, and when polling stops.
+    /// Signalled when the thread that does the I/O has got on, and when it leaves.
     progress: Condvar,
     /// Tool results are checked on the polling thread, so the schemas need no lock.
     tools: tools::Tools,
@@ -79,15 +81,20 @@ pub(crate) struct Core {
     /// Above this many bytes of unread output nothing more is read, except for a waiting call.
     high_water: usize,
     waiters: BTreeMap<RequestId, Waiter>,
-    /// The poller is in the kernel, waiting.
+    /// The thread that does the I/O is in the kernel, waiting.
     blocked: bool,
+    /// The host polls; otherwise a call does that waits for something.
+    polled_by_host: bool,
+    /// Polls of the host that wait for such a call to give way.
+    polls_waiting: usize,
+    /// Threads that wait for the one that does the I/O.
+    onlookers: usize,
     /// The host watches the descriptor in a loop of its own.
     exported: bool,
     /// The wake-up is armed because events wait for a host that watches the descriptor.
     armed: bool,
     stats: Stats,
-    /// Stderr lines wait to be delivered.
-    stderr_lines: VecDeque<String>,
+    stderr: Stderr,
     end: End,
     /// What to warn of once the CLI has told its version.
     version_check: Option<VersionCheck>,
@@ -126,7 +133,7 @@ impl Core {
     fn has_events(&self) -> bool {
         !self.deferred.is_empty()
             || self.connection.has_events()
-            || !self.stderr_lines.is_empty()
+            || self.stderr.has_lines()
             || matches!(self.end, End::Due)
     }
 
@@ -139,13 +146,13 @@ impl Core {
         Failure {
             exit: self.io.exit(),
             result: self.connection.last_error().to_string(),
-            stderr: self.io.stderr_tail(),
+            stderr: self.stderr.tail(),
         }
     }
 }
 
 impl Shared {
-    fn core(&self) -> MutexGuard<'_, Core> {
+    fn lock_core(&self) -> MutexGuard<'_, Core> {
         self.core.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -168,7 +175,7 @@ impl Shared {
         command: impl FnOnce(&mut Connection) -> Result<T, LocalError>,
     ) -> Result<T, Error> {
         self.check_fork()?;
-        let mut core = self.core();
+        let mut core = self.lock_core();
         core.tick();
         let value = command(&mut core.connection)?;
         self.after_command(&mut core);
@@ -299,7 +306,7 @@ impl Session {
     /// the session: neither read nor close it.
     pub fn fd(&self) -> Result<std::os::fd::BorrowedFd<'_>, Error> {
         self.shared.check_fork()?;
-        let mut core = self.shared.core();
+        let mut core = self.shared.lock_core();
         core.exported = true;
         if core.has_events() {
             core.armed = true;
@@ -313,7 +320,7 @@ impl Session {
     /// `None` is for ever.
     pub fn next_timeout(&self) -> Result<Option<Duration>, Error> {
         self.shared.check_fork()?;
-        let core = self.shared.core();
+        let core = self.shared.lock_core();
         Ok(match core.has_events() {
             true => Some(Duration::ZERO),
             false => core.wait_limit(),
@@ -323,30 +330,34 @@ impl Session {
     /// Makes a waiting [`poll`](Session::poll) return without an event. From any thread.
     pub fn wake(&self) -> Result<(), Error> {
         self.shared.check_fork()?;
-        self.shared.core().io.interrupted = true;
+        self.shared.lock_core().io.interrupted = true;
         self.shared.reactor.wake();
         Ok(())
     }
 
     /// The process id of the CLI (or of its launcher).
     pub fn pid(&self) -> u32 {
-        self.shared.core().io.pid()
+        self.shared.lock_core().io.pid()
     }
 
     /// How the process ended, once it has.
     pub fn exit(&self) -> Option<Exit> {
-        self.shared.core().io.exit()
+        self.shared.lock_core().io.exit()
     }
 
     /// The session's id; unknown until the first turn unless the options give it.
     pub fn session_id(&self) -> Option<String> {
-        self.shared.core().connection.session_id().map(String::from)
+        self.shared
+            .lock_core()
+            .connection
+            .session_id()
+            .map(String::from)
     }
 
     /// The CLI's version, once known.
     pub fn cli_version(&self) -> Option<String> {
         self.shared
-            .core()
+            .lock_core()
             .connection
             .cli_version()
             .map(String::from)
@@ -354,7 +365,7 @@ impl Session {
 
     /// JSON text of the payload of the CLI's answer to `initialize`, once it has come.
     pub fn capabilities(&self) -> Option<String> {
-        let core = self.shared.core();
+        let core = self.shared.lock_core();
         core.io.initialized.as_ref().map(|message| {
             Response {
                 message: message.clone(),
@@ -366,17 +377,17 @@ impl Session {
 
     /// Counters.
     pub fn stats(&self) -> Stats {
-        self.shared.core().stats
+        self.shared.lock_core().stats
     }
 
     /// The last of what the CLI wrote to stderr.
     pub fn stderr_tail(&self) -> String {
-        self.shared.core().io.stderr_tail()
+        self.shared.lock_core().stderr.tail()
     }
 
     /// Whether a prompt has no result yet.
     pub fn turn_open(&self) -> bool {
-        self.shared.core().connection.turn_open()
+        self.shared.lock_core().connection.turn_open()
     }
 }
 

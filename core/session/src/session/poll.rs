@@ -1,7 +1,7 @@
 //! Polling: the I/O on the caller's thread, the handlers, the next event.
 
 use std::sync::atomic::Ordering;
-use std::sync::{MutexGuard, TryLockError};
+use std::sync::{MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 use towline_protocol::connection::{self, Diagnostic, HandshakeFailure};
@@ -10,54 +10,62 @@ use super::handlers::Handlers;
 use super::{this_thread, Closed, Core, End, Event, Session, Shared, Waiter};
 use crate::error::{Error, RemoteError};
 
-/// The one thread that polls. Leaving lets others in and wakes who waits for answers.
+/// The one thread that does the I/O. Leaving lets others in and wakes who waits for answers.
 pub(super) struct Polling<'a> {
     shared: &'a Shared,
-    handlers: MutexGuard<'a, Handlers>,
+    /// Gone only while this is dropped.
+    handlers: Option<MutexGuard<'a, Handlers>>,
+    /// The host's own poll, and not a call that waits for something.
+    by_host: bool,
 }
 
 impl<'a> Polling<'a> {
-    /// `None` when another thread is polling.
-    pub(super) fn enter(shared: &'a Shared) -> Result<Option<Polling<'a>>, Error> {
-        shared.check_fork()?;
-        if shared.on_polling_thread() {
-            return Err(Error::Reentrant);
-        }
+    /// `None` when another thread does the I/O. The core is locked meanwhile: nobody leaves between
+    /// this and a wait for it.
+    pub(super) fn enter(shared: &'a Shared, core: &mut Core, by_host: bool) -> Option<Polling<'a>> {
         let handlers = match shared.handlers.try_lock() {
             Ok(handlers) => handlers,
             // A panic of a handler is caught where it is called, so this is one of our own.
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::WouldBlock) => return None,
         };
         shared.poller.store(this_thread(), Ordering::Relaxed);
-        Ok(Some(Polling { shared, handlers }))
+        core.polled_by_host = by_host;
+        Some(Polling {
+            shared,
+            handlers: Some(handlers),
+            by_host,
+        })
     }
 
-    /// Takes events until `wanted` has one, or the limit passes. Requests with a handler are
-    /// served on the way.
+    /// Takes events until `wanted` has one, or the time is up. Requests with a handler are served
+    /// on the way. A call that waits also gives way to a poll of the host.
     pub(super) fn run<T>(
         &mut self,
-        limit: Option<Duration>,
+        mut core: MutexGuard<'a, Core>,
+        until: Option<Instant>,
         mut wanted: impl FnMut(&mut Core) -> Option<T>,
         mut deliver: impl FnMut(&Shared, &mut Handlers, &mut Core) -> Delivered<T>,
     ) -> Result<Option<T>, Error> {
-        let until = limit.and_then(|limit| Instant::now().checked_add(limit));
         let shared = self.shared;
-        let mut core = shared.core();
+        let Some(handlers) = self.handlers.as_mut() else {
+            return Ok(None);
+        };
+        let mut waited = false;
         loop {
             if let Some(found) = wanted(&mut core) {
                 core.flush(&shared.reactor);
                 return Ok(Some(found));
             }
-            match deliver(shared, &mut self.handlers, &mut core) {
+            match deliver(shared, handlers, &mut core) {
                 Delivered::Event(found) => {
                     core.flush(&shared.reactor);
                     return Ok(Some(found));
                 }
                 Delivered::Served(serve) => {
                     drop(core);
-                    serve(shared, &mut self.handlers);
-                    core = shared.core();
+                    serve(shared, handlers);
+                    core = shared.lock_core();
                     continue;
                 }
                 Delivered::Aside => continue,
@@ -68,40 +76,78 @@ impl<'a> Polling<'a> {
             if let Some(found) = wanted(&mut core) {
                 return Ok(Some(found));
             }
-            if std::mem::take(&mut core.io.interrupted) {
+            let gives_way = match self.by_host {
+                true => std::mem::take(&mut core.io.interrupted),
+                false => core.polls_waiting > 0,
+            };
+            if gives_way {
                 return Ok(None);
             }
             let mut wait = core.wait_limit();
             if let Some(until) = until {
                 let left = until.saturating_duration_since(Instant::now());
+                if waited && left.is_zero() {
+                    return Ok(None);
+                }
                 wait = Some(wait.map_or(left, |wait| wait.min(left)));
             }
-            core.blocked = true;
-            drop(core);
-            let ready = shared.reactor.wait(wait);
-            core = shared.core();
-            core.blocked = false;
-            let ready = ready.map_err(Error::Wait)?;
-            core.serve(ready, &shared.reactor);
-            if !core.has_events() && until.is_some_and(|until| Instant::now() >= until) {
-                return Ok(wanted(&mut core));
-            }
+            core = shared.wait(core, wait)?;
+            waited = true;
         }
     }
 }
 
 impl Drop for Polling<'_> {
     fn drop(&mut self) {
+        let mut core = self.shared.lock_core();
         self.shared.poller.store(0, Ordering::Relaxed);
-        let mut core = self.shared.core();
+        self.handlers = None;
         core.connection.shrink();
         if core.exported && !core.armed && core.has_events() {
             core.armed = true;
             self.shared.reactor.wake();
         }
-        if !core.waiters.is_empty() || core.closing.is_on() {
-            self.shared.progress.notify_all();
-        }
+        core.tell(self.shared);
+    }
+}
+
+impl Shared {
+    /// Waits until something is ready, with the core unlocked, and does it.
+    pub(super) fn wait<'a>(
+        &'a self,
+        mut core: MutexGuard<'a, Core>,
+        limit: Option<Duration>,
+    ) -> Result<MutexGuard<'a, Core>, Error> {
+        core.tell(self);
+        core.blocked = true;
+        drop(core);
+        let ready = self.reactor.wait(limit);
+        let mut core = self.lock_core();
+        core.blocked = false;
+        core.serve(ready.map_err(Error::Wait)?, &self.reactor);
+        Ok(core)
+    }
+
+    /// Waits for the thread that does the I/O to get on or to leave.
+    pub(super) fn wait_for_progress<'a>(
+        &'a self,
+        mut core: MutexGuard<'a, Core>,
+        until: Option<Instant>,
+    ) -> MutexGuard<'a, Core> {
+        core.onlookers += 1;
+        let mut core = match until {
+            None => {
+                let woken = self.progress.wait(core);
+                woken.unwrap_or_else(PoisonError::into_inner)
+            }
+            Some(until) => {
+                let left = until.saturating_duration_since(Instant::now());
+                let woken = self.progress.wait_timeout(core, left);
+                woken.unwrap_or_else(PoisonError::into_inner).0
+            }
+        };
+        core.onlookers -= 1;
+        core
     }
 }
 
@@ -121,6 +167,13 @@ pub(super) enum Delivered<T> {
 }
 
 impl Core {
+    /// Wakes the threads that wait for the one that does the I/O.
+    fn tell(&self, shared: &Shared) {
+        if self.onlookers > 0 {
+            shared.progress.notify_all();
+        }
+    }
+
     /// The next event of the connection that is not the answer to a waiting call.
     pub(super) fn next_raw(&mut self) -> Option<connection::Event> {
         loop {
@@ -203,18 +256,40 @@ impl Session {
     ///
     /// The last event is [`Event::Closed`]; after it this fails with [`Error::Closed`]. One thread
     /// at a time: a second one fails with [`Error::Busy`], a handler with [`Error::Reentrant`].
+    /// Calls of other threads that wait for something (answers, the end) give way to it.
     pub fn poll(&self, limit: Option<Duration>) -> Result<Option<Event>, Error> {
-        let Some(mut polling) = Polling::enter(&self.shared)? else {
-            return Err(Error::Busy);
-        };
-        if matches!(polling.shared.core().end, End::Reported) {
-            return Err(Error::Closed);
+        let shared = &*self.shared;
+        shared.check_fork()?;
+        if shared.on_polling_thread() {
+            return Err(Error::Reentrant);
         }
+        let until = limit.and_then(|limit| Instant::now().checked_add(limit));
+        let mut core = shared.lock_core();
+        let mut polling = loop {
+            if matches!(core.end, End::Reported) {
+                return Err(Error::Closed);
+            }
+            if let Some(polling) = Polling::enter(shared, &mut core, true) {
+                break polling;
+            }
+            if core.polled_by_host || core.polls_waiting > 0 {
+                return Err(Error::Busy);
+            }
+            // A call that waits for something gives way.
+            core.polls_waiting += 1;
+            shared.reactor.wake();
+            core = shared.wait_for_progress(core, until);
+            core.polls_waiting -= 1;
+            if until.is_some_and(|until| Instant::now() >= until) {
+                return Ok(None);
+            }
+        };
         polling.run(
-            limit,
+            core,
+            until,
             |_| None,
             |shared, handlers, core| {
-                if let Some(line) = core.stderr_lines.pop_front() {
+                if let Some(line) = core.stderr.next_line() {
                     return handlers.stderr(line);
                 }
                 let event = match core.deferred.pop_front() {
@@ -243,15 +318,27 @@ impl Shared {
         limit: Option<Duration>,
         mut wanted: impl FnMut(&mut Core) -> Option<T>,
     ) -> Result<Option<T>, Error> {
+        self.check_fork()?;
+        if self.on_polling_thread() {
+            return Err(Error::Reentrant);
+        }
         let until = limit.and_then(|limit| Instant::now().checked_add(limit));
-        let left = || until.map(|until| until.saturating_duration_since(Instant::now()));
         loop {
-            if let Some(mut polling) = Polling::enter(self)? {
-                return polling.run(left(), wanted, |shared, handlers, core| {
-                    if let Some(line) = core.stderr_lines.front() {
-                        if handlers.serves_stderr() {
-                            let line = line.clone();
-                            core.stderr_lines.pop_front();
+            let mut core = self.lock_core();
+            if let Some(found) = wanted(&mut core) {
+                return Ok(Some(found));
+            }
+            if until.is_some_and(|until| Instant::now() >= until) {
+                return Ok(None);
+            }
+            let polling = match core.polls_waiting {
+                0 => Polling::enter(self, &mut core, false),
+                _ => None,
+            };
+            if let Some(mut polling) = polling {
+                let found = polling.run(core, until, &mut wanted, |shared, handlers, core| {
+                    if handlers.serves_stderr() {
+                        if let Some(line) = core.stderr.next_line() {
                             return match handlers.stderr(line) {
                                 Delivered::Served(serve) => Delivered::Served(serve),
                                 _ => Delivered::Aside,
@@ -268,21 +355,13 @@ impl Shared {
                             }
                         },
                     }
-                });
+                })?;
+                if found.is_some() {
+                    return Ok(found);
+                }
+            } else {
+                drop(self.wait_for_progress(core, until));
             }
-            let mut core = self.core();
-            if let Some(found) = wanted(&mut core) {
-                return Ok(Some(found));
-            }
-            let left = left();
-            if left.is_some_and(|left| left.is_zero()) {
-                return Ok(None);
-            }
-            let slice = Duration::from_millis(50);
-            drop(
-                self.progress
-                    .wait_timeout(core, left.map_or(slice, |left| left.min(slice))),
-            );
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use towline_protocol::connection::{RequestId, Response};
+use towline_protocol::connection::{HandshakeFailure, RequestId, Response};
 
 use super::{End, Session, Waiter};
 use crate::error::{Error, RequestError};
@@ -19,9 +19,14 @@ impl Session {
             if core.io.initialized.is_some() {
                 return Some(Ok(()));
             }
+            // One that does not answer is not waited for until it is gone.
+            let late = matches!(
+                core.connection.failure(),
+                Some(HandshakeFailure::TimedOut(_))
+            );
             match core.end {
-                End::NotYet => None,
-                End::Due | End::Reported => Some(Err(core.end_error().unwrap_or(Error::Closed))),
+                End::NotYet if !late => None,
+                _ => Some(Err(core.end_error().unwrap_or(Error::Closed))),
             }
         })?;
         found.unwrap_or_else(|| Err(timed_out(limit)))
@@ -45,7 +50,7 @@ impl Session {
         }
         self.shared.check_fork()?;
         let id = {
-            let mut core = self.shared.core();
+            let mut core = self.shared.lock_core();
             core.tick();
             let id = core.connection.request(subtype, payload)?;
             core.waiters.insert(id, Waiter::Waiting);
@@ -67,7 +72,7 @@ impl Session {
                 self.forget(id);
                 Err(RequestError::SessionEnded {
                     subtype: subtype.into(),
-                    reason: self.shared.core().connection.last_error().into(),
+                    reason: self.shared.lock_core().connection.last_error().into(),
                 }
                 .into())
             }
@@ -84,7 +89,7 @@ impl Session {
 
     /// Nobody waits for this answer any more.
     fn forget(&self, id: RequestId) {
-        let mut core = self.shared.core();
+        let mut core = self.shared.lock_core();
         core.waiters.remove(&id);
         core.connection.abandon_request(id);
         self.shared.after_command(&mut core);

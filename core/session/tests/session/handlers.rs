@@ -337,7 +337,6 @@ fn other_threads_while_a_handler_runs() {
         scope.spawn(move || {
             in_handler.recv_timeout(LONG).unwrap();
             session.send("x").unwrap();
-            session.wake().unwrap();
             assert!(session.turn_open());
             assert!(matches!(
                 session.poll(Some(Duration::ZERO)),

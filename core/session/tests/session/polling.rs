@@ -202,3 +202,28 @@ fn turns_are_told_apart() {
     assert_eq!(session.session_id().as_deref(), Some("s"));
     session.close().unwrap();
 }
+
+/// Events that wait for the next poll are no reason to look for the time in a circle.
+#[test]
+fn a_waiting_call_keeps_its_limit_and_does_not_spin() {
+    let fake = Fake::new(json!([{"repeat": 20, "steps": [{"emit": assistant("$i")}]}]));
+    let session = fake.start();
+    let busy = thread_cpu_time();
+    let begun = Instant::now();
+    let limit = Duration::from_millis(400);
+    let error = session
+        .request_wait("mcp_status", "", Some(limit))
+        .unwrap_err();
+    assert!(
+        matches!(error, Error::TimedOut { limit_ms: 400 }),
+        "{error}"
+    );
+    let took = begun.elapsed();
+    assert!(took >= limit && took < Duration::from_secs(5), "{took:?}");
+    let used = thread_cpu_time() - busy;
+    assert!(
+        used < Duration::from_millis(150),
+        "{used:?} of processor time"
+    );
+    session.close().unwrap();
+}

@@ -71,6 +71,7 @@ fn a_line_over_the_limit_is_skipped() {
 fn small_and_cut_writes_give_the_same_messages() {
     let text = "é".repeat(50) + "\u{1F600}";
     let fake = Fake::new(json!([
+        {"expect": {"type": "user"}},
         {"emit": assistant(&text), "chunk": 1},
         {"emit": assistant("b"), "eol": "\r\n"},
         {"emit_raw": format!("{}\n{}\n", assistant("c"), assistant("d"))},
@@ -78,6 +79,7 @@ fn small_and_cut_writes_give_the_same_messages() {
         {"exit": 0}
     ]));
     let session = fake.start();
+    session.send("x").unwrap();
     let (events, closed) = rest(&session);
     let texts: Vec<String> = messages(&events)
         .iter()
@@ -128,12 +130,14 @@ fn a_grandchild_that_holds_stdout() {
         .map(|n| format!("{}\n", assistant(&n.to_string())))
         .collect();
     let fake = Fake::new(json!([
+        {"expect": {"type": "user"}},
         {"spawn_child": 60},
         {"emit_raw": lines},
         {"emit": result()},
         {"exit": 0}
     ]));
     let session = fake.start();
+    session.send("x").unwrap();
     let begun = std::time::Instant::now();
     let (events, closed) = rest(&session);
     assert!(begun.elapsed() < Duration::from_secs(10));

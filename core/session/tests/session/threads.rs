@@ -19,10 +19,7 @@ fn two_polls_at_once() {
     std::thread::scope(|scope| {
         let poller = scope.spawn(|| session.poll(Some(LONG)));
         let busy = wait_for("a busy session", || {
-            match session.poll(Some(Duration::ZERO)) {
-                Err(error) => Some(error),
-                Ok(_) => None,
-            }
+            session.poll(Some(Duration::ZERO)).err()
         });
         assert!(matches!(busy, Error::Busy), "{busy}");
         session.wake().unwrap();
