@@ -4,8 +4,15 @@ use std::time::Duration;
 
 use towline_protocol::connection::{HandshakeFailure, RequestId, Response};
 
-use super::{End, Session, Waiter};
+use super::{Core, End, Session, Waiter};
 use crate::error::{Error, RequestError};
+
+impl Core {
+    /// Nothing that is waited for can come any more.
+    fn has_ended(&self) -> bool {
+        !matches!(self.end, End::NotYet) && !self.connection.has_events()
+    }
+}
 
 impl Session {
     /// Waits until the session is open, serving handlers on the way. Events stay for the next
@@ -24,10 +31,7 @@ impl Session {
                 core.connection.failure(),
                 Some(HandshakeFailure::TimedOut(_))
             );
-            match core.end {
-                End::NotYet if !late => None,
-                _ => Some(Err(core.end_error().unwrap_or(Error::Closed))),
-            }
+            (late || core.has_ended()).then(|| Err(core.end_error().unwrap_or(Error::Closed)))
         })?;
         found.unwrap_or_else(|| Err(timed_out(limit)))
     }
@@ -60,10 +64,7 @@ impl Session {
         let found = self
             .shared
             .wait_for(limit, |core| match core.waiters.get(&id) {
-                Some(Waiter::Waiting) => match core.end {
-                    End::NotYet => None,
-                    End::Due | End::Reported => Some(None),
-                },
+                Some(Waiter::Waiting) => core.has_ended().then_some(None),
                 _ => Some(core.waiters.remove(&id)),
             });
         match found {

@@ -231,6 +231,11 @@ fn a_withdrawn_request() {
         })
         .start()
         .unwrap();
+    while kept.lock().unwrap().is_none() {
+        session
+            .poll(Some(std::time::Duration::from_millis(1)))
+            .unwrap();
+    }
     session.send("withdraw").unwrap();
     let (key, reason) = until(&session, |event| match event {
         Event::RequestCancelled { key, reason } => Some((key, reason)),

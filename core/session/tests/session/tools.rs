@@ -218,6 +218,11 @@ fn a_cancelled_call() {
         }))
         .start()
         .unwrap();
+    while kept.lock().unwrap().is_none() {
+        session
+            .poll(Some(std::time::Duration::from_millis(1)))
+            .unwrap();
+    }
     session.send("cancel").unwrap();
     let reason = until(&session, |event| match event {
         Event::RequestCancelled { reason, .. } => Some(reason),
