@@ -1,0 +1,1394 @@
+/*
+ * Towline: hold a conversation with the Claude Code CLI from C.
+ *
+ * Generated from the library's sources; do not edit.
+ *
+ * HANDLES. Everything is an opaque handle, made by a function that says so and freed by the
+ * _free() function of its type. A _free() takes NULL, and returns TOWLINE_ERR_BUSY, having done
+ * nothing, while another call on the handle runs. A handle of the wrong type is refused with
+ * TOWLINE_ERR_HANDLE, and so is, for a while, one that was freed; nobody should rely on the latter.
+ * Any other pointer that is no handle is the caller's mistake and cannot always be told.
+ *
+ * THREADS. The library starts no thread, installs no signal handler and changes no setting of the
+ * process. Functions can be called from any thread, with these exceptions: one thread at a time
+ * polls a session (a second one gets TOWLINE_ERR_BUSY); one thread at a time uses an event or a
+ * connection; a handle is freed once. None can be called in a signal handler.
+ *
+ * CALLBACKS run on the thread that polls, inside the call, with no lock held. They may call every
+ * function but those that wait (TOWLINE_ERR_REENTRANT) and the _free() of the session that they run
+ * for (TOWLINE_ERR_BUSY). They must return: no longjmp, no C++ exception. With a callback goes a
+ * pointer to data of the host and a function that is called once when nothing uses it any more.
+ * Where a callback may be NULL, data and finalizer that come with a NULL are not used.
+ *
+ * TEXT IN is a pointer and a length in bytes, TOWLINE_NUL for a text that ends with a NUL; names,
+ * keys and JSON Pointers always end with one and have no length. All text is UTF-8 and checked. It is
+ * copied: the caller's memory is not used after the call.
+ *
+ * TEXT OUT is a view: a pointer into memory of the handle that it came from, valid as long as that
+ * handle, with a NUL behind it; its length goes to len unless that is NULL. A text that may hold
+ * NULs itself needs the length.
+ *
+ * ERRORS. Functions return a towline_status, TOWLINE_OK when they worked, and give more in an
+ * object: the last parameter, NULL when it is not wanted. What stood there is overwritten, with NULL
+ * on success; the object belongs to the caller, towline_error_free(). Other results are the
+ * parameters before; they are set to 0, false or NULL when the call fails. Functions that return
+ * a value say what they return for a wrong handle. There is no state of a thread and none of the
+ * process.
+ *
+ * FORK. A session belongs to the process that started it. In a child made by fork() every call on
+ * it returns TOWLINE_ERR_FORKED, and functions that return a text or a number return what they do
+ * for a wrong handle; its _free() frees the child's copy alone.
+ */
+
+#ifndef TOWLINE_H
+#define TOWLINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** The version of this header. That of the library: towline_version(). */
+#define TOWLINE_VERSION "0.1.0"
+#define TOWLINE_VERSION_MAJOR 0
+#define TOWLINE_VERSION_MINOR 1
+#define TOWLINE_VERSION_PATCH 0
+/** One number that grows with the version, for comparisons in #if. */
+#define TOWLINE_VERSION_NUMBER 1000
+/** The binary interface of this header; see towline_abi_version(). */
+#define TOWLINE_ABI_VERSION 0
+
+/** As the length of a text: it ends with a NUL. */
+#define TOWLINE_NUL SIZE_MAX
+
+/**
+ * The callback has answered by one of the towline_request_ functions.
+ */
+#define TOWLINE_ANSWERED 0
+
+/**
+ * The callback keeps the request, having called towline_request_retain(), and answers later,
+ * from any thread. Without that call the safe answer is sent at once.
+ */
+#define TOWLINE_LATER 1
+
+/**
+ * The callback could not answer: the safe answer is sent, and a TOWLINE_DIAGNOSTIC event says so.
+ */
+#define TOWLINE_FAILED 2
+
+/**
+ * A hook that fails does what the CLI's default is: the CLI goes on.
+ */
+#define TOWLINE_HOOK_DEFAULT 0
+
+/**
+ * When the hook fails, the CLI goes on as if there were none.
+ */
+#define TOWLINE_HOOK_CONTINUE 1
+
+/**
+ * When the hook fails, what it was asked about does not happen.
+ */
+#define TOWLINE_HOOK_BLOCK 2
+
+/**
+ * What a function returns. The values never change their meaning and are never reused; new ones
+ * may be added.
+ */
+typedef enum {
+    /**
+     * It worked.
+     */
+    TOWLINE_OK = 0,
+    /**
+     * Nothing came within the time limit, or towline_session_wake() was called. No error object
+     * comes with it from towline_session_poll().
+     */
+    TOWLINE_TIMEOUT = 1,
+    /**
+     * An argument that may not be NULL is.
+     */
+    TOWLINE_ERR_NULL = 10,
+    /**
+     * A handle is not what the function takes: of another type, freed, or no handle at all.
+     */
+    TOWLINE_ERR_HANDLE = 11,
+    /**
+     * A text is not UTF-8.
+     */
+    TOWLINE_ERR_UTF8 = 12,
+    /**
+     * A length that no text can have.
+     */
+    TOWLINE_ERR_LENGTH = 13,
+    /**
+     * A text that has to be JSON is not, or is JSON of the wrong shape.
+     */
+    TOWLINE_ERR_JSON = 14,
+    /**
+     * Any other argument is out of range.
+     */
+    TOWLINE_ERR_ARGUMENT = 15,
+    /**
+     * A JSON Pointer is malformed: it is empty or starts with '/', and '~' in it is followed by
+     * 0 or 1.
+     */
+    TOWLINE_ERR_POINTER = 16,
+    /**
+     * There is no such value.
+     */
+    TOWLINE_ERR_ABSENT = 17,
+    /**
+     * The value is there and has another type.
+     */
+    TOWLINE_ERR_TYPE = 18,
+    /**
+     * An option is unknown, or its value has the wrong type.
+     */
+    TOWLINE_ERR_OPTION = 20,
+    /**
+     * The definition of a tool or its schema is refused, or its name is taken.
+     */
+    TOWLINE_ERR_TOOL = 21,
+    /**
+     * The CLI could not be started, for a reason that has no code of its own.
+     */
+    TOWLINE_ERR_START = 30,
+    /**
+     * There is no CLI there; the message says where it was looked for.
+     */
+    TOWLINE_ERR_CLI_NOT_FOUND = 31,
+    /**
+     * The CLI is there and cannot be executed.
+     */
+    TOWLINE_ERR_NOT_EXECUTABLE = 32,
+    /**
+     * The working directory does not exist or is no folder.
+     */
+    TOWLINE_ERR_CWD = 33,
+    /**
+     * Arguments and environment are longer than the system takes.
+     */
+    TOWLINE_ERR_ARGUMENTS_TOO_LONG = 34,
+    /**
+     * The options contradict each other or cannot be carried out.
+     */
+    TOWLINE_ERR_LAUNCH = 35,
+    /**
+     * The session is over: its TOWLINE_CLOSED event was delivered, or its handle was freed while
+     * a request of it was still held.
+     */
+    TOWLINE_ERR_CLOSED = 40,
+    /**
+     * The conversation has ended; nothing can be sent any more.
+     */
+    TOWLINE_ERR_ENDED = 41,
+    /**
+     * The input was ended by towline_session_end_input() or by closing.
+     */
+    TOWLINE_ERR_INPUT_ENDED = 42,
+    /**
+     * The CLI is not reading and the write queue is at its limit (option maxQueuedBytes).
+     */
+    TOWLINE_ERR_QUEUE_FULL = 43,
+    /**
+     * The call would wait for the very poll it is made in: it was made in a callback.
+     */
+    TOWLINE_ERR_REENTRANT = 44,
+    /**
+     * Another thread is polling this session, or the handle is in use and cannot be freed now.
+     */
+    TOWLINE_ERR_BUSY = 45,
+    /**
+     * The session was started before fork() and belongs to the parent process.
+     */
+    TOWLINE_ERR_FORKED = 46,
+    /**
+     * The call does not fit the state that the handle is in.
+     */
+    TOWLINE_ERR_STATE = 47,
+    /**
+     * The CLI ended before it had opened the session.
+     */
+    TOWLINE_ERR_EXITED_EARLY = 50,
+    /**
+     * The CLI refused to open the session.
+     */
+    TOWLINE_ERR_REFUSED = 51,
+    /**
+     * The CLI did not open the session in time (option initializeTimeoutMs).
+     */
+    TOWLINE_ERR_INITIALIZE_TIMEOUT = 52,
+    /**
+     * The CLI ended by itself with an error.
+     */
+    TOWLINE_ERR_FAILED = 53,
+    /**
+     * The system refused a wait.
+     */
+    TOWLINE_ERR_SYSTEM = 54,
+    /**
+     * The CLI answered a control request with an error.
+     */
+    TOWLINE_ERR_REMOTE = 60,
+    /**
+     * A control request was not answered in time (option controlTimeoutMs).
+     */
+    TOWLINE_ERR_REQUEST_TIMEOUT = 61,
+    /**
+     * The session ended before a control request was answered.
+     */
+    TOWLINE_ERR_REQUEST_ENDED = 62,
+    /**
+     * No open request has this key.
+     */
+    TOWLINE_ERR_UNKNOWN_REQUEST = 70,
+    /**
+     * The request was answered already. Harmless.
+     */
+    TOWLINE_ERR_ANSWERED = 71,
+    /**
+     * The CLI took the request back, or its time limit passed. Harmless.
+     */
+    TOWLINE_ERR_WITHDRAWN = 72,
+    /**
+     * The answer does not fit the request, which stays open.
+     */
+    TOWLINE_ERR_WRONG_ANSWER = 73,
+    /**
+     * No running turn has this number.
+     */
+    TOWLINE_ERR_UNKNOWN_TURN = 74,
+    /**
+     * The uuid of a user message was used already; the CLI would drop the message.
+     */
+    TOWLINE_ERR_DUPLICATE_UUID = 75,
+    /**
+     * No in-process MCP server has this name.
+     */
+    TOWLINE_ERR_UNKNOWN_SERVER = 76,
+    /**
+     * The CLI would drop this user message or die of it.
+     */
+    TOWLINE_ERR_MESSAGE = 77,
+    /**
+     * A turn was cancelled before it began.
+     */
+    TOWLINE_ERR_CANCELLED = 78,
+    /**
+     * The library failed in a way it should not. The handle cannot be used any more.
+     */
+    TOWLINE_ERR_PANIC = 90,
+    /**
+     * The handle cannot be used since a call on it ended with TOWLINE_ERR_PANIC. It can still
+     * be freed.
+     */
+    TOWLINE_ERR_POISONED = 91,
+} towline_status;
+
+/**
+ * What is asked.
+ */
+typedef enum {
+    /**
+     * No request: the handle is none.
+     */
+    TOWLINE_ASKS_NOTHING = 0,
+    /**
+     * May this tool run?
+     */
+    TOWLINE_ASKS_PERMISSION = 1,
+    /**
+     * A hook is called.
+     */
+    TOWLINE_ASKS_HOOK = 2,
+    /**
+     * A tool of this program is called.
+     */
+    TOWLINE_ASKS_TOOL_CALL = 3,
+    /**
+     * A resource of an in-process MCP server is read.
+     */
+    TOWLINE_ASKS_RESOURCE = 4,
+    /**
+     * A prompt of an in-process MCP server is wanted.
+     */
+    TOWLINE_ASKS_PROMPT = 5,
+    /**
+     * A JSON-RPC request for an MCP server that the host runs itself.
+     */
+    TOWLINE_ASKS_MCP_MESSAGE = 6,
+    /**
+     * An external MCP server wants something of the user.
+     */
+    TOWLINE_ASKS_ELICITATION = 7,
+    /**
+     * A dialog is to be shown.
+     */
+    TOWLINE_ASKS_DIALOG = 8,
+    /**
+     * Anything else; "/subtype" tells what.
+     */
+    TOWLINE_ASKS_OTHER = 9,
+} towline_kind_of_request;
+
+/**
+ * What an event tells.
+ */
+typedef enum {
+    /**
+     * No event: the handle is none.
+     */
+    TOWLINE_NO_EVENT = 0,
+    /**
+     * A message of the conversation, of a type known or not; towline_event_type() tells which.
+     * towline_event_json() is the line that the CLI wrote.
+     */
+    TOWLINE_MESSAGE = 1,
+    /**
+     * The CLI asks something that no callback serves: towline_event_request(). Freed with nobody
+     * having answered or retained it, the safe answer is sent.
+     */
+    TOWLINE_REQUEST = 2,
+    /**
+     * The request with the key towline_event_id() need not be answered any more: "/reason" is
+     * withdrawn, timed_out or session_ended.
+     */
+    TOWLINE_REQUEST_CANCELLED = 3,
+    /**
+     * The answer to the control request towline_event_id(); towline_event_subtype() is that of
+     * the request, towline_event_json() the payload of the answer, {} when there is none.
+     * towline_event_error() tells why there is no answer.
+     */
+    TOWLINE_RESPONSE = 4,
+    /**
+     * A turn is over: towline_event_turn(), towline_event_outcome(). towline_event_json() is the
+     * result message, which came as TOWLINE_MESSAGE just before.
+     */
+    TOWLINE_TURN_ENDED = 5,
+    /**
+     * A line of the CLI's stderr: towline_event_text().
+     */
+    TOWLINE_STDERR = 6,
+    /**
+     * Something odd that does not end the session: towline_event_text() is a sentence.
+     */
+    TOWLINE_DIAGNOSTIC = 7,
+    /**
+     * The CLI answered initialize: towline_event_json() is the payload, what this CLI has to
+     * offer.
+     */
+    TOWLINE_INITIALIZED = 8,
+    /**
+     * The last event: the process is gone, and everything that it wrote was delivered.
+     * towline_event_error() tells what went wrong, NULL when nothing did, and so does "/error"
+     * ("/error/message", …). In any case there are "/exitCode" or "/signal", "/result" (the
+     * text of the last error result) and "/stderr" (the end of it).
+     */
+    TOWLINE_CLOSED = 9,
+    /**
+     * A JSON-RPC notification for an MCP server that the host runs itself: "/server",
+     * "/message".
+     */
+    TOWLINE_MCP_NOTIFICATION = 10,
+} towline_kind_of_event;
+
+/**
+ * How a turn ended.
+ */
+typedef enum {
+    /**
+     * The event is no TOWLINE_TURN_ENDED.
+     */
+    TOWLINE_NO_OUTCOME = 0,
+    /**
+     * With a result of the CLI, good or bad; "/is_error" and "/subtype" tell.
+     */
+    TOWLINE_ENDED_WITH_RESULT = 1,
+    /**
+     * The prompt was cancelled before its turn began.
+     */
+    TOWLINE_ENDED_CANCELLED = 2,
+    /**
+     * A time limit of the options passed, and the turn was interrupted: "/option" names it.
+     */
+    TOWLINE_ENDED_TIMED_OUT = 3,
+    /**
+     * The session ended first: "/result" is the text of the CLI's last error result, or empty.
+     */
+    TOWLINE_ENDED_WITH_SESSION = 4,
+} towline_outcome;
+
+/**
+ * A text that the caller owns: read with towline_buffer_data(), freed with
+ * towline_buffer_free(). It can be read from any thread.
+ */
+typedef struct towline_buffer towline_buffer;
+
+/**
+ * Why a call failed. Made by the library, freed with towline_error_free(). It can be read from
+ * any thread.
+ */
+typedef struct towline_error towline_error;
+
+/**
+ * Something that happened. It belongs to who polled it and is freed with towline_event_free().
+ * One thread at a time uses it, any thread; it may outlive its session.
+ */
+typedef struct towline_event towline_event;
+
+/**
+ * What sessions are started with: options, callbacks and tools. Any number of sessions can be
+ * started with one; each takes a copy, so that later changes do not reach it, and it may be freed
+ * while they run. Functions on it can be called from any thread.
+ */
+typedef struct towline_options towline_options;
+
+/**
+ * A request of the CLI, to be answered once, by one of the towline_request_ functions that do so
+ * or by towline_session_respond(). All functions on it can be called from any thread.
+ *
+ * It is counted: a callback and towline_event_request() lend one that they own;
+ * towline_request_retain() keeps it, each such call needs one towline_request_free(). When nobody
+ * holds it and nobody has answered, the safe answer is sent: a permission is denied, a hook
+ * reports an error, a tool call gets an error result, an elicitation is cancelled. An answer that
+ * comes too late is harmless: TOWLINE_ERR_ANSWERED or TOWLINE_ERR_WITHDRAWN.
+ */
+typedef struct towline_request towline_request;
+
+/**
+ * A conversation with one CLI process. Freed with towline_session_free().
+ *
+ * It starts no thread: towline_session_poll(), _connect(), _request_wait() and _close() do the
+ * I/O and run the callbacks on the thread that calls them, one thread at a time. Everything else
+ * can be called from any thread, callbacks too, and wakes the thread that polls.
+ */
+typedef struct towline_session towline_session;
+
+/**
+ * What a callback has done with its request: TOWLINE_ANSWERED, TOWLINE_LATER or TOWLINE_FAILED.
+ * Any other value counts as TOWLINE_FAILED.
+ */
+typedef int32_t towline_answer;
+
+/**
+ * Serves a request of the CLI. It runs on the thread that is inside towline_session_poll(),
+ * _connect() or _request_wait(), with no lock held, and may call every function that does not
+ * wait; those that do return TOWLINE_ERR_REENTRANT. request is valid until it returns; see
+ * towline_request_retain(). It must return: no longjmp, no C++ exception.
+ */
+typedef towline_answer (*towline_request_callback)(void *user_data, towline_request *request);
+
+/**
+ * Called once with a callback's user data when nothing uses it any more: the options object that
+ * it was registered with and every session made from it are freed, or another callback has
+ * taken its place in the options and no session has it. It runs on the thread that frees the last
+ * of them. When the registration fails, it is not called. NULL for none.
+ */
+typedef void (*towline_finalize)(void *user_data);
+
+/**
+ * Gets a line: of the CLI's stderr without its end, or a diagnostic. NUL-terminated, UTF-8, valid
+ * until the callback returns. It runs like a towline_request_callback.
+ */
+typedef void (*towline_line_callback)(void *user_data, const char *line, size_t len);
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+/**
+ * The version of the library that the program runs with, "0.1.0". The version of the header
+ * it was compiled with is TOWLINE_VERSION.
+ */
+const char *towline_version(void);
+
+/**
+ * The version of the binary interface that the library has. Compare with TOWLINE_ABI_VERSION of
+ * the header: a program works with a library whose number is the same. It is raised only by what
+ * breaks programs compiled before; the shared library's file name carries it.
+ */
+uint32_t towline_abi_version(void);
+
+/**
+ * The name of a status, "TOWLINE_ERR_UTF8"; "unknown status" for a number that is none. Never
+ * NULL; the text is static.
+ */
+const char *towline_status_name(int32_t status);
+
+/**
+ * The status that the failed call returned; TOWLINE_ERR_NULL or TOWLINE_ERR_HANDLE when error
+ * is no error object.
+ */
+towline_status towline_error_code(const towline_error *error);
+
+/**
+ * What went wrong and what to do, in English, for people. Never NULL; the view belongs to the
+ * error object.
+ */
+const char *towline_error_message(const towline_error *error);
+
+/**
+ * The same for programs: a JSON object with code (the name of the status), status, message,
+ * and what is known of exitCode, signal, stderr (the end of what the CLI wrote there),
+ * result (the text of its last error result), subtype, error and errorCode (of a control
+ * request the CLI refused), limitMs, option, path, tool. Never NULL; the view belongs to
+ * the error object.
+ */
+const char *towline_error_detail_json(const towline_error *error);
+
+/**
+ * Frees an error object. NULL is fine. Those that towline_event_error() shows belong to their
+ * event and must not be freed.
+ */
+towline_status towline_error_free(towline_error *error);
+
+/**
+ * The text, NUL-terminated; its length without the NUL goes to len unless that is NULL. NULL
+ * when buffer is no buffer. The view belongs to the buffer.
+ */
+const char *towline_buffer_data(const towline_buffer *buffer, size_t *len);
+
+/**
+ * Frees a buffer. NULL is fine.
+ */
+towline_status towline_buffer_free(towline_buffer *buffer);
+
+/**
+ * New options with nothing set. Never NULL. Free them with towline_options_free().
+ */
+towline_options *towline_options_new(void);
+
+/**
+ * A copy, which shares the callbacks: their finalizers run when the last copy and the last
+ * session are gone. NULL when options are no options. Free it with towline_options_free().
+ */
+towline_options *towline_options_clone(const towline_options *options);
+
+/**
+ * Frees options. NULL is fine. Sessions started with them go on.
+ */
+towline_status towline_options_free(towline_options *options);
+
+/**
+ * Applies a JSON object of options over what is set: a key that it has replaces that option
+ * whole, one that it lacks leaves it alone, null sets it back to its default (a time limit to
+ * none). All of it is applied or nothing. The keys are described in
+ * include/schema/options.json.
+ *
+ * Errors: TOWLINE_ERR_JSON when the text is not one JSON object; TOWLINE_ERR_OPTION for an
+ * unknown key or a value of the wrong type.
+ */
+towline_status towline_options_set_json(towline_options *options,
+                                        const char *json,
+                                        size_t len,
+                                        towline_error **error);
+
+/**
+ * Sets an option that is a string, such as "model" or "cwd". The keys are those of
+ * towline_options_set_json().
+ *
+ * Errors: TOWLINE_ERR_OPTION for an unknown key or one that takes no string.
+ */
+towline_status towline_options_set_string(towline_options *options,
+                                          const char *key,
+                                          const char *value,
+                                          size_t len,
+                                          towline_error **error);
+
+/**
+ * Sets an option that is a number, such as "maxTurns" or "idleTimeoutMs".
+ *
+ * Errors: TOWLINE_ERR_OPTION for an unknown key, one that takes no number, or a number out of
+ * range.
+ */
+towline_status towline_options_set_int(towline_options *options,
+                                       const char *key,
+                                       int64_t value,
+                                       towline_error **error);
+
+/**
+ * Sets an option that is true or false, such as "includePartialMessages".
+ *
+ * Errors: TOWLINE_ERR_OPTION for an unknown key or one that is not true or false.
+ */
+towline_status towline_options_set_bool(towline_options *options,
+                                        const char *key,
+                                        bool value,
+                                        towline_error **error);
+
+/**
+ * Sets an option that is a list of strings, such as "allowedTools", to count NUL-terminated
+ * texts; NULL and 0 give an empty list.
+ *
+ * Errors: TOWLINE_ERR_OPTION for an unknown key or one that takes no list.
+ */
+towline_status towline_options_set_strings(towline_options *options,
+                                           const char *key,
+                                           const char *const *values,
+                                           size_t count,
+                                           towline_error **error);
+
+/**
+ * Sets a variable of the CLI's environment, or takes one away when value is NULL. Variables set
+ * earlier stay; the option "env" of towline_options_set_json() replaces them all.
+ *
+ * Errors: TOWLINE_ERR_ARGUMENT when variable is empty or has a =, or a text has a NUL.
+ */
+towline_status towline_options_set_env(towline_options *options,
+                                       const char *variable,
+                                       const char *value,
+                                       towline_error **error);
+
+/**
+ * The options that differ from their defaults, as the JSON object that
+ * towline_options_set_json() takes, with the values of variables and secrets in it. Callbacks and
+ * tools are not part of it. Free *json with towline_buffer_free().
+ */
+towline_status towline_options_json(const towline_options *options,
+                                    towline_buffer **json,
+                                    towline_error **error);
+
+/**
+ * Registers who decides whether a tool may run that the permission rules do not settle. With a
+ * callback of NULL such requests come as TOWLINE_REQUEST events; with nothing registered the CLI
+ * refuses them. Takes the place of what was registered before.
+ *
+ * In the callback: the tool is "/tool_name", its input is under "/input"; answer with
+ * towline_request_allow() or towline_request_deny().
+ */
+towline_status towline_options_on_permission(towline_options *options,
+                                             towline_request_callback callback,
+                                             void *user_data,
+                                             towline_finalize finalize,
+                                             towline_error **error);
+
+/**
+ * Registers a hook: what is asked, or told, at an event of the CLI ("PreToolUse", "Stop", …).
+ * matcher picks some ("Bash", "Edit|Write"), NULL is all of them. timeout_ms is how long
+ * the CLI waits for the answer, 0 for its default. on_failure is one of TOWLINE_HOOK_DEFAULT,
+ * _CONTINUE and _BLOCK. With a callback of NULL the calls come as TOWLINE_REQUEST events. Any
+ * number of hooks can be registered.
+ *
+ * In the callback: the hook's input is under "/input"; answer with towline_request_respond()
+ * and a hook output, "{}" for no opinion.
+ */
+towline_status towline_options_on_hook(towline_options *options,
+                                       const char *event,
+                                       const char *matcher,
+                                       uint64_t timeout_ms,
+                                       int32_t on_failure,
+                                       towline_request_callback callback,
+                                       void *user_data,
+                                       towline_finalize finalize,
+                                       towline_error **error);
+
+/**
+ * Registers who answers when an external MCP server wants something of the user. With a callback
+ * of NULL such requests come as TOWLINE_REQUEST events; with nothing registered they are
+ * cancelled. Answer with towline_request_respond() and {"action":"accept","content":{…}},
+ * "decline" or "cancel".
+ */
+towline_status towline_options_on_elicitation(towline_options *options,
+                                              towline_request_callback callback,
+                                              void *user_data,
+                                              towline_finalize finalize,
+                                              towline_error **error);
+
+/**
+ * Registers who shows dialogs, of the count kinds named. With a callback of NULL such requests
+ * come as TOWLINE_REQUEST events; the CLI does not ask for kinds that nobody named. Takes the place
+ * of what was registered before.
+ */
+towline_status towline_options_on_dialog(towline_options *options,
+                                         const char *const *kinds,
+                                         size_t count,
+                                         towline_request_callback callback,
+                                         void *user_data,
+                                         towline_finalize finalize,
+                                         towline_error **error);
+
+/**
+ * Registers who answers every other request of the CLI, those of subtypes that this library does
+ * not know among them. With a callback of NULL they come as TOWLINE_REQUEST events; with nothing
+ * registered they are answered with an error, so that the CLI never hangs.
+ */
+towline_status towline_options_on_request(towline_options *options,
+                                          towline_request_callback callback,
+                                          void *user_data,
+                                          towline_finalize finalize,
+                                          towline_error **error);
+
+/**
+ * Registers who gets the lines of the CLI's stderr. With a callback of NULL they come as
+ * TOWLINE_STDERR events; with nothing registered only their end is kept, for errors.
+ */
+towline_status towline_options_on_stderr(towline_options *options,
+                                         towline_line_callback callback,
+                                         void *user_data,
+                                         towline_finalize finalize,
+                                         towline_error **error);
+
+/**
+ * Registers who gets diagnostics: sentences about what is odd and does not end the session.
+ * With a callback of NULL, or nothing registered, they come as TOWLINE_DIAGNOSTIC events. The
+ * callback runs inside towline_session_poll().
+ */
+towline_status towline_options_on_log(towline_options *options,
+                                      towline_line_callback callback,
+                                      void *user_data,
+                                      towline_finalize finalize,
+                                      towline_error **error);
+
+/**
+ * Adds a tool that runs inside this program, to the in-process MCP server named server, which
+ * is made at its first tool. The model calls it mcp__SERVER__NAME.
+ *
+ * description is for the model. schema is the JSON Schema of the arguments, an object with
+ * "type":"object"; arguments that do not fit never reach the callback. annotations is NULL or a
+ * JSON object ({"readOnlyHint":true}). These five texts are NUL-terminated. With a callback of
+ * NULL the calls come as TOWLINE_REQUEST events.
+ *
+ * In the callback: the arguments are under "/message/params/arguments", and
+ * towline_request_arguments() has them whole; answer with towline_request_tool_text() or
+ * towline_request_tool_json(). The callback runs on the polling thread: one that takes long
+ * retains the request, returns TOWLINE_LATER and answers from elsewhere.
+ *
+ * Errors: TOWLINE_ERR_TOOL when the definition is refused or the name is taken.
+ */
+towline_status towline_options_add_tool(towline_options *options,
+                                        const char *server,
+                                        const char *tool,
+                                        const char *description,
+                                        const char *schema,
+                                        const char *annotations,
+                                        towline_request_callback callback,
+                                        void *user_data,
+                                        towline_finalize finalize,
+                                        towline_error **error);
+
+/**
+ * Announces an MCP server that the host runs itself. What the CLI sends it comes as
+ * TOWLINE_REQUEST events of kind TOWLINE_ASKS_MCP_MESSAGE (answer with the JSON-RPC response) and
+ * as TOWLINE_MCP_NOTIFICATION events; what it sends goes by towline_session_mcp_send().
+ *
+ * Errors: TOWLINE_ERR_ARGUMENT when the name is empty or taken.
+ */
+towline_status towline_options_bridge_server(towline_options *options,
+                                             const char *server,
+                                             towline_error **error);
+
+/**
+ * Starts the CLI and returns at once: the session opens inside towline_session_poll(). Prompts may
+ * be sent before. *session is NULL after a failure.
+ *
+ * Errors: TOWLINE_ERR_CLI_NOT_FOUND, TOWLINE_ERR_NOT_EXECUTABLE, TOWLINE_ERR_CWD,
+ * TOWLINE_ERR_ARGUMENTS_TOO_LONG, TOWLINE_ERR_LAUNCH when the options contradict each other,
+ * TOWLINE_ERR_TOOL when a tool's schema is none, TOWLINE_ERR_START.
+ */
+towline_status towline_session_create(const towline_options *options,
+                                      towline_session **session,
+                                      towline_error **error);
+
+/**
+ * Waits until the session is open, running callbacks on the way; events stay for the next poll.
+ * Not needed, but it tells at once what is wrong. timeout_ms below 0 is no limit.
+ *
+ * Errors: TOWLINE_TIMEOUT; TOWLINE_ERR_EXITED_EARLY, TOWLINE_ERR_REFUSED,
+ * TOWLINE_ERR_INITIALIZE_TIMEOUT, each with the process's status and stderr in its detail;
+ * TOWLINE_ERR_REENTRANT in a callback.
+ */
+towline_status towline_session_connect(towline_session *session,
+                                       int64_t timeout_ms,
+                                       towline_error **error);
+
+/**
+ * Sends a prompt. The turn's number, never 0, goes to *turn unless turn is NULL: events name
+ * it. It never blocks.
+ *
+ * Errors: TOWLINE_ERR_ENDED, TOWLINE_ERR_INPUT_ENDED, TOWLINE_ERR_QUEUE_FULL.
+ */
+towline_status towline_session_send(towline_session *session,
+                                    const char *prompt,
+                                    size_t len,
+                                    uint64_t *turn,
+                                    towline_error **error);
+
+/**
+ * Sends a user message given as a whole JSON object: {"type":"user","message":{"role":"user",
+ * "content":[…]}}, with uuid, priority and more if need be. Without a uuid it gets one.
+ *
+ * Errors: those of towline_session_send(); TOWLINE_ERR_JSON; TOWLINE_ERR_MESSAGE for what the CLI
+ * would drop or die of; TOWLINE_ERR_DUPLICATE_UUID.
+ */
+towline_status towline_session_send_json(towline_session *session,
+                                         const char *message,
+                                         size_t len,
+                                         uint64_t *turn,
+                                         towline_error **error);
+
+/**
+ * Does what is ready, runs the callbacks of what the CLI asks, and gives the next event; waits for
+ * one up to timeout_ms, below 0 for ever, 0 not at all. *event belongs to the caller; it is
+ * NULL unless TOWLINE_OK is returned.
+ *
+ * TOWLINE_TIMEOUT, without an error object, means that there was none, or that
+ * towline_session_wake() was called. The last event is TOWLINE_CLOSED; after it, TOWLINE_ERR_CLOSED.
+ *
+ * Errors: TOWLINE_ERR_CLOSED, TOWLINE_ERR_BUSY when another thread polls, TOWLINE_ERR_REENTRANT
+ * in a callback, TOWLINE_ERR_SYSTEM.
+ */
+towline_status towline_session_poll(towline_session *session,
+                                    int64_t timeout_ms,
+                                    towline_event **event,
+                                    towline_error **error);
+
+/**
+ * The descriptor to watch for reading in an event loop: ready whenever a poll with a limit of 0
+ * would make progress, together with towline_session_next_timeout(). It belongs to the session:
+ * neither read nor close it. The same one for the whole life of the session.
+ */
+towline_status towline_session_fd(towline_session *session, int32_t *fd, towline_error **error);
+
+/**
+ * How many milliseconds the event loop may wait on the descriptor before it must poll all the
+ * same; -1 is for ever.
+ */
+towline_status towline_session_next_timeout(towline_session *session,
+                                            int64_t *timeout_ms,
+                                            towline_error **error);
+
+/**
+ * Makes a waiting poll return TOWLINE_TIMEOUT, or the next one if none waits. From any thread.
+ */
+towline_status towline_session_wake(towline_session *session, towline_error **error);
+
+/**
+ * Ends the input: what was sent is still worked through, then the CLI exits by itself. What it
+ * would ask after that (permissions, hooks, tools) it does not ask any more. Go on polling until
+ * TOWLINE_CLOSED.
+ */
+towline_status towline_session_end_input(towline_session *session, towline_error **error);
+
+/**
+ * Ends the input by itself as soon as the CLI needs nothing more of this program: for one that has
+ * sent its last prompt. Go on polling until TOWLINE_CLOSED.
+ */
+towline_status towline_session_end_input_when_settled(towline_session *session,
+                                                      towline_error **error);
+
+/**
+ * Begins to end the session and returns at once: the CLI's stdin is ended; if it has not exited
+ * after the grace (option closeGraceMs), SIGTERM goes to its process group, after another
+ * (terminateGraceMs) SIGKILL. Polling sees it through. From any thread, callbacks too, any number
+ * of times.
+ */
+towline_status towline_session_begin_close(towline_session *session, towline_error **error);
+
+/**
+ * Ends the session and waits until the process is gone, which the graces bound. grace_ms stands
+ * for both of them; below 0 those of the options hold. Events that were not polled yet can still
+ * be. From any thread, any number of times.
+ *
+ * Errors: TOWLINE_ERR_REENTRANT in a callback: use towline_session_begin_close() there.
+ */
+towline_status towline_session_close(towline_session *session,
+                                     int64_t grace_ms,
+                                     towline_error **error);
+
+/**
+ * Ends the session if need be, with graces of at most one second each, and frees it. NULL is fine.
+ * Events and requests of it stay valid. After fork() the child's copy is freed and the parent's
+ * session goes on.
+ *
+ * Errors: TOWLINE_ERR_BUSY while a call on it runs, in a callback of it for one: then nothing has
+ * happened.
+ */
+towline_status towline_session_free(towline_session *session);
+
+/**
+ * The process id of the CLI, or of its launcher; it stays the same when the process is gone.
+ */
+towline_status towline_session_pid(towline_session *session, int64_t *pid, towline_error **error);
+
+/**
+ * The session's id, as the last message gave it. NULL before the first turn. The view lives as
+ * long as the session.
+ */
+const char *towline_session_id(towline_session *session, size_t *len);
+
+/**
+ * The CLI's version, "2.1.332". NULL until it is known. The view lives as long as the session.
+ */
+const char *towline_session_cli_version(towline_session *session, size_t *len);
+
+/**
+ * The payload of the CLI's answer to initialize, a JSON object: commands, models, account, ….
+ * NULL until it has come. The view lives as long as the session.
+ */
+const char *towline_session_capabilities_json(towline_session *session, size_t *len);
+
+/**
+ * Counters, a JSON object: bytesRead, bytesWritten, stderrBytes, events, shed (events
+ * dropped while closing). Free *json with towline_buffer_free().
+ */
+towline_status towline_session_stats_json(towline_session *session,
+                                          towline_buffer **json,
+                                          towline_error **error);
+
+/**
+ * The end of what the CLI has written to stderr so far (option stderrTailBytes). Free *tail
+ * with towline_buffer_free().
+ */
+towline_status towline_session_stderr(towline_session *session,
+                                      towline_buffer **tail,
+                                      towline_error **error);
+
+/**
+ * Sends a control request: any subtype, with the JSON object of its fields (NULL for none;
+ * include/schema/control-requests.json describes those known). Its number goes to *id unless
+ * id is NULL; its answer is the TOWLINE_RESPONSE event with that number. It never blocks.
+ *
+ * Errors: TOWLINE_ERR_ENDED, TOWLINE_ERR_INPUT_ENDED, TOWLINE_ERR_QUEUE_FULL, TOWLINE_ERR_JSON,
+ * TOWLINE_ERR_MESSAGE.
+ */
+towline_status towline_session_request(towline_session *session,
+                                       const char *subtype,
+                                       const char *payload,
+                                       size_t len,
+                                       uint64_t *id,
+                                       towline_error **error);
+
+/**
+ * Sends a control request and waits for its answer, running callbacks on the way; other events
+ * stay for the next poll. *event is a TOWLINE_RESPONSE that the caller frees, NULL unless
+ * TOWLINE_OK is returned. timeout_ms below 0 is no limit but that of option controlTimeoutMs.
+ *
+ * Errors: those of towline_session_request(); TOWLINE_TIMEOUT, and the request is withdrawn;
+ * TOWLINE_ERR_REMOTE when the CLI refuses; TOWLINE_ERR_REQUEST_TIMEOUT;
+ * TOWLINE_ERR_REQUEST_ENDED; TOWLINE_ERR_REENTRANT in a callback.
+ */
+towline_status towline_session_request_wait(towline_session *session,
+                                            const char *subtype,
+                                            const char *payload,
+                                            size_t len,
+                                            int64_t timeout_ms,
+                                            towline_event **event,
+                                            towline_error **error);
+
+/**
+ * Interrupts what the CLI is doing; prompts that wait run next. Number and answer as with
+ * towline_session_request(). From any thread, callbacks too; not in a signal handler.
+ */
+towline_status towline_session_interrupt(towline_session *session,
+                                         uint64_t *id,
+                                         towline_error **error);
+
+/**
+ * Changes the model for what follows; NULL is the account's default. Number and answer as with
+ * towline_session_request().
+ */
+towline_status towline_session_set_model(towline_session *session,
+                                         const char *model,
+                                         uint64_t *id,
+                                         towline_error **error);
+
+/**
+ * Changes the permission mode: "default", "acceptEdits", "plan", "dontAsk", … Number and
+ * answer as with towline_session_request().
+ */
+towline_status towline_session_set_permission_mode(towline_session *session,
+                                                   const char *mode,
+                                                   uint64_t *id,
+                                                   towline_error **error);
+
+/**
+ * Stops a background task. Number and answer as with towline_session_request().
+ */
+towline_status towline_session_stop_task(towline_session *session,
+                                         const char *task_id,
+                                         uint64_t *id,
+                                         towline_error **error);
+
+/**
+ * Takes files back to what they were at the user message with this uuid; with dry_run only tells
+ * what would change. Needs option enableFileCheckpointing. Number and answer as with
+ * towline_session_request().
+ */
+towline_status towline_session_rewind_files(towline_session *session,
+                                            const char *user_message_id,
+                                            bool dry_run,
+                                            uint64_t *id,
+                                            towline_error **error);
+
+/**
+ * Withdraws a control request: the CLI aborts what it can and answers with an error, which still
+ * comes. Whether it was open goes to *was_open unless that is NULL.
+ */
+towline_status towline_session_cancel_request(towline_session *session,
+                                              uint64_t id,
+                                              bool *was_open,
+                                              towline_error **error);
+
+/**
+ * Takes back a prompt whose turn has not begun. Number and answer as with
+ * towline_session_request(); the turn's end comes as TOWLINE_TURN_ENDED.
+ *
+ * Errors: TOWLINE_ERR_UNKNOWN_TURN.
+ */
+towline_status towline_session_cancel_turn(towline_session *session,
+                                           uint64_t turn,
+                                           uint64_t *id,
+                                           towline_error **error);
+
+/**
+ * Answers a request of the CLI by its key, towline_event_id() or towline_request_id(), as
+ * towline_request_respond() does. Its handle must still be held by somebody: an event, a callback
+ * or towline_request_retain().
+ *
+ * Errors: TOWLINE_ERR_UNKNOWN_REQUEST and those of towline_request_respond().
+ */
+towline_status towline_session_respond(towline_session *session,
+                                       uint64_t key,
+                                       const char *json,
+                                       size_t len,
+                                       towline_error **error);
+
+/**
+ * Answers a request of the CLI with an error, by its key. Errors as towline_session_respond().
+ */
+towline_status towline_session_respond_error(towline_session *session,
+                                             uint64_t key,
+                                             const char *message,
+                                             size_t len,
+                                             towline_error **error);
+
+/**
+ * Sends a JSON-RPC message of an MCP server that was announced with
+ * towline_options_bridge_server().
+ *
+ * Errors: TOWLINE_ERR_UNKNOWN_SERVER, TOWLINE_ERR_JSON, and those of towline_session_send().
+ */
+towline_status towline_session_mcp_send(towline_session *session,
+                                        const char *server,
+                                        const char *message,
+                                        size_t len,
+                                        towline_error **error);
+
+/**
+ * The key of the request, unique within its session; 0 when request is none.
+ */
+uint64_t towline_request_id(const towline_request *request);
+
+/**
+ * What is asked.
+ */
+towline_kind_of_request towline_request_kind(const towline_request *request);
+
+/**
+ * The request object as the CLI sent it, JSON text. The view belongs to the request. NULL when
+ * request is none.
+ */
+const char *towline_request_json(const towline_request *request, size_t *len);
+
+/**
+ * The string at a JSON Pointer (RFC 6901) into the request object, decoded: "/tool_name",
+ * "/input/command". The view belongs to the request. NULL when there is none, or it is no string.
+ */
+const char *towline_request_str(const towline_request *request, const char *pointer, size_t *len);
+
+/**
+ * The JSON text of the value at a JSON Pointer. The view belongs to the request. NULL when there
+ * is none.
+ */
+const char *towline_request_value(const towline_request *request, const char *pointer, size_t *len);
+
+/**
+ * The whole number at a JSON Pointer.
+ *
+ * Errors: TOWLINE_ERR_ABSENT, TOWLINE_ERR_TYPE, TOWLINE_ERR_POINTER.
+ */
+towline_status towline_request_int(const towline_request *request,
+                                   const char *pointer,
+                                   int64_t *value);
+
+/**
+ * The number at a JSON Pointer.
+ *
+ * Errors: TOWLINE_ERR_ABSENT, TOWLINE_ERR_TYPE, TOWLINE_ERR_POINTER.
+ */
+towline_status towline_request_double(const towline_request *request,
+                                      const char *pointer,
+                                      double *value);
+
+/**
+ * The true or false at a JSON Pointer.
+ *
+ * Errors: TOWLINE_ERR_ABSENT, TOWLINE_ERR_TYPE, TOWLINE_ERR_POINTER.
+ */
+towline_status towline_request_bool(const towline_request *request,
+                                    const char *pointer,
+                                    bool *value);
+
+/**
+ * How many elements the array at a JSON Pointer has, members the object, bytes the string.
+ *
+ * Errors: TOWLINE_ERR_ABSENT, TOWLINE_ERR_TYPE, TOWLINE_ERR_POINTER.
+ */
+towline_status towline_request_length(const towline_request *request,
+                                      const char *pointer,
+                                      size_t *value);
+
+/**
+ * Whether null stands at a JSON Pointer, or nothing at all. True when request is none.
+ */
+bool towline_request_is_null(const towline_request *request, const char *pointer);
+
+/**
+ * The name of the tool that a permission request or a tool call is about; of an in-process tool
+ * without mcp__SERVER__. The view belongs to the request. NULL when it is about none.
+ */
+const char *towline_request_tool(const towline_request *request, size_t *len);
+
+/**
+ * The in-process MCP server that the request is for. The view belongs to the request. NULL when
+ * it is for none.
+ */
+const char *towline_request_server(const towline_request *request, size_t *len);
+
+/**
+ * The arguments of a tool call or prompt, or the input of the tool that a permission request is
+ * about: JSON text of an object, "{}" when there is none. The view belongs to the request. NULL
+ * when request is none.
+ */
+const char *towline_request_arguments(const towline_request *request, size_t *len);
+
+/**
+ * Whether nobody waits for an answer any more: it was answered, the CLI took it back, its time
+ * limit passed, or the session ended. True when request is none, and after fork().
+ */
+bool towline_request_cancelled(const towline_request *request);
+
+/**
+ * Keeps the request beyond its callback or event. Each such call needs one
+ * towline_request_free().
+ */
+towline_status towline_request_retain(towline_request *request);
+
+/**
+ * Ends one towline_request_retain(). When it was the last hold and nobody has answered, the safe
+ * answer is sent. NULL is fine. Never for a request that a callback or an event lent.
+ */
+towline_status towline_request_free(towline_request *request);
+
+/**
+ * Allows what a permission request asks. input is NULL, or the JSON object that the tool gets
+ * in place of its input; permissions is NULL, or a JSON array of permission updates, such as the
+ * request's own "/permission_suggestions"; both end with a NUL.
+ *
+ * Errors: TOWLINE_ERR_ANSWERED, TOWLINE_ERR_WITHDRAWN; TOWLINE_ERR_WRONG_ANSWER when it is no
+ * permission request; TOWLINE_ERR_JSON and TOWLINE_ERR_MESSAGE when the CLI would not take it: then
+ * the request is still open.
+ */
+towline_status towline_request_allow(towline_request *request,
+                                     const char *input,
+                                     const char *permissions,
+                                     towline_error **error);
+
+/**
+ * Denies what a permission request asks. The model reads message; with interrupt the turn
+ * ends too. Errors as towline_request_allow().
+ */
+towline_status towline_request_deny(towline_request *request,
+                                    const char *message,
+                                    size_t len,
+                                    bool interrupt,
+                                    towline_error **error);
+
+/**
+ * Answers with the JSON text of the payload: a hook's output, the result of an elicitation or a
+ * dialog, a permission result, the whole result of a tool call, a JSON-RPC response to an MCP
+ * message. It is checked against what the CLI takes. Errors as towline_request_allow().
+ */
+towline_status towline_request_respond(towline_request *request,
+                                       const char *json,
+                                       size_t len,
+                                       towline_error **error);
+
+/**
+ * Answers with an error. To a tool call it is an error result for the model to read. Errors:
+ * TOWLINE_ERR_ANSWERED, TOWLINE_ERR_WITHDRAWN.
+ */
+towline_status towline_request_respond_error(towline_request *request,
+                                             const char *message,
+                                             size_t len,
+                                             towline_error **error);
+
+/**
+ * Answers a tool call with a text; with is_error it is a failure for the model to read. Errors
+ * as towline_request_allow().
+ */
+towline_status towline_request_tool_text(towline_request *request,
+                                         const char *result,
+                                         size_t len,
+                                         bool is_error,
+                                         towline_error **error);
+
+/**
+ * Answers a tool call with a whole MCP result, a JSON object: content, structuredContent,
+ * isError. JSON of the wrong shape becomes an error result that says what is wrong. Errors as
+ * towline_request_allow().
+ */
+towline_status towline_request_tool_json(towline_request *request,
+                                         const char *result,
+                                         size_t len,
+                                         towline_error **error);
+
+/**
+ * Tells how far a tool call has come: progress of total (negative: unknown), with a message
+ * or NULL. Nothing is sent when the CLI asked for no progress. The call stays open.
+ *
+ * Errors: TOWLINE_ERR_WRONG_ANSWER when it is no tool call; TOWLINE_ERR_CLOSED after the session's
+ * end; TOWLINE_ERR_ARGUMENT for what is no number.
+ */
+towline_status towline_request_tool_progress(towline_request *request,
+                                             double progress,
+                                             double total,
+                                             const char *message,
+                                             size_t len,
+                                             towline_error **error);
+
+/**
+ * What the event tells.
+ */
+towline_kind_of_event towline_event_kind(const towline_event *event);
+
+/**
+ * The turn that the event belongs to, as towline_session_send() gave it; 0 for what no prompt of
+ * this program asked for.
+ */
+uint64_t towline_event_turn(const towline_event *event);
+
+/**
+ * The control request that a TOWLINE_RESPONSE answers (0 from towline_session_request_wait()), or
+ * the key of the request that a TOWLINE_REQUEST or TOWLINE_REQUEST_CANCELLED is about; else 0.
+ */
+uint64_t towline_event_id(const towline_event *event);
+
+/**
+ * How the turn of a TOWLINE_TURN_ENDED ended.
+ */
+towline_outcome towline_event_outcome(const towline_event *event);
+
+/**
+ * The type of the message that the event is about: "assistant", "result", "stream_event",
+ * … The view belongs to the event. NULL when it is about none.
+ */
+const char *towline_event_type(const towline_event *event);
+
+/**
+ * The subtype of that message, or the subtype of the control request that a TOWLINE_RESPONSE
+ * answers. The view belongs to the event. NULL when there is none.
+ */
+const char *towline_event_subtype(const towline_event *event);
+
+/**
+ * The session_id of that message. The view belongs to the event. NULL when there is none.
+ */
+const char *towline_event_session_id(const towline_event *event);
+
+/**
+ * The uuid of that message. The view belongs to the event. NULL when there is none.
+ */
+const char *towline_event_uuid(const towline_event *event);
+
+/**
+ * The parent_tool_use_id of that message, which marks what belongs to a subagent. The view
+ * belongs to the event. NULL when there is none.
+ */
+const char *towline_event_parent_tool_use_id(const towline_event *event);
+
+/**
+ * The JSON of the event, which the kinds of events describe: always one object. The view belongs
+ * to the event. NULL when event is none.
+ */
+const char *towline_event_json(const towline_event *event, size_t *len);
+
+/**
+ * The visible text: the text blocks of an assistant message, one after the other; the text that a
+ * stream_event adds; the line of a TOWLINE_STDERR; the sentence of a TOWLINE_DIAGNOSTIC. Empty
+ * for everything else, never NULL. The view belongs to the event.
+ *
+ * With the option includePartialMessages the same text comes in pieces and then whole: tell them
+ * apart by towline_event_type(). Text of subagents has towline_event_parent_tool_use_id().
+ */
+const char *towline_event_text(const towline_event *event, size_t *len);
+
+/**
+ * The request of a TOWLINE_REQUEST, lent by the event: towline_request_retain() keeps it. NULL for
+ * other kinds.
+ */
+towline_request *towline_event_request(const towline_event *event);
+
+/**
+ * What went wrong: why a control request has no answer, or how the session failed. NULL when
+ * nothing did. It belongs to the event and must not be freed.
+ */
+const towline_error *towline_event_error(const towline_event *event);
+
+/**
+ * Frees an event, and what belongs to it. NULL is fine.
+ */
+towline_status towline_event_free(towline_event *event);
+
+/**
+ * The string at a JSON Pointer (RFC 6901) into towline_event_json(), decoded:
+ * "/message/content/0/text". The view belongs to the event. NULL when there is none, or it is no
+ * string.
+ */
+const char *towline_event_str(const towline_event *event, const char *pointer, size_t *len);
+
+/**
+ * The JSON text of the value at a JSON Pointer. The view belongs to the event. NULL when there is
+ * none.
+ */
+const char *towline_event_value(const towline_event *event, const char *pointer, size_t *len);
+
+/**
+ * The whole number at a JSON Pointer.
+ *
+ * Errors: TOWLINE_ERR_ABSENT, TOWLINE_ERR_TYPE, TOWLINE_ERR_POINTER.
+ */
+towline_status towline_event_int(const towline_event *event, const char *pointer, int64_t *value);
+
+/**
+ * The number at a JSON Pointer.
+ *
+ * Errors: TOWLINE_ERR_ABSENT, TOWLINE_ERR_TYPE, TOWLINE_ERR_POINTER.
+ */
+towline_status towline_event_double(const towline_event *event, const char *pointer, double *value);
+
+/**
+ * The true or false at a JSON Pointer.
+ *
+ * Errors: TOWLINE_ERR_ABSENT, TOWLINE_ERR_TYPE, TOWLINE_ERR_POINTER.
+ */
+towline_status towline_event_bool(const towline_event *event, const char *pointer, bool *value);
+
+/**
+ * How many elements the array at a JSON Pointer has, members the object, bytes the string.
+ *
+ * Errors: TOWLINE_ERR_ABSENT, TOWLINE_ERR_TYPE, TOWLINE_ERR_POINTER.
+ */
+towline_status towline_event_length(const towline_event *event, const char *pointer, size_t *value);
+
+/**
+ * Whether null stands at a JSON Pointer, or nothing at all. True when event is none.
+ */
+bool towline_event_is_null(const towline_event *event, const char *pointer);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* TOWLINE_H */
