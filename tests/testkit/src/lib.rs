@@ -73,8 +73,11 @@
 //! ```
 
 pub mod api;
+mod bytes;
+pub mod cases;
 pub mod fake_cli;
 pub mod isolation;
+mod json;
 mod programs;
 mod real_cli;
 mod sys;

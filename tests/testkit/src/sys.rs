@@ -262,3 +262,37 @@ pub(crate) fn wait_without_reaping(child: u32) {
         .is_err_and(|error| error.kind() == io::ErrorKind::Interrupted)
     {}
 }
+
+/// The state letter of a process; `None` when there is none.
+fn process_state(pid: libc::pid_t) -> Option<u8> {
+    let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+    // The name in front may hold blanks and parentheses.
+    let name_end = stat.iter().rposition(|byte| *byte == b')')?;
+    stat.get(name_end + 2).copied()
+}
+
+/// Whether the process is there and no zombie.
+pub(crate) fn is_running(pid: libc::pid_t) -> bool {
+    process_state(pid).is_some_and(|state| state != b'Z')
+}
+
+/// Whether the process has ended and nobody has waited for it.
+pub(crate) fn is_zombie(pid: libc::pid_t) -> bool {
+    process_state(pid) == Some(b'Z')
+}
+
+/// Ends a process that a test has left behind, if it is still there.
+pub(crate) fn kill_leftover(pid: libc::pid_t) {
+    if pid > 1 && is_running(pid) {
+        // SAFETY: no pointers; a process that is gone meanwhile is an error that does no harm.
+        unsafe { libc::kill(pid, libc::SIGKILL) };
+    }
+}
+
+/// Ends the process group that the child was made the leader of.
+pub(crate) fn kill_group(child: &std::process::Child) {
+    if let Ok(group) = libc::pid_t::try_from(child.id()) {
+        // SAFETY: no pointers; the child has not been waited for, so the group is still its own.
+        unsafe { libc::kill(-group, libc::SIGKILL) };
+    }
+}

@@ -1,8 +1,8 @@
 //! Built-in scripts for benchmarks: on one thread, with no JSON parsed between a request and the next.
 
-use super::bytes::find;
-use super::json::{object, Json};
 use super::{auto_initialize_reply, control_response, STDIN, STDOUT};
+use crate::bytes::find;
+use crate::json::{object, Json};
 use crate::sys;
 
 const SESSION: &str = "11111111-2222-4333-8444-555555555555";

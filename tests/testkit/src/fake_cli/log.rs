@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::json::{object, Json};
+use crate::json::{object, Json};
 
 pub(super) struct Log {
     file: Option<File>,

@@ -1,7 +1,7 @@
 //! Whether a line of the host contains what a step wants.
 
-use super::bytes::find;
-use super::json::Json;
+use crate::bytes::find;
+use crate::json::Json;
 
 /// `wanted` is a part: of an object the named members, of an array the first items; else equal. An
 /// object with one of these keys asks for something else: `$absent` (no such member, or null), `$any`
@@ -19,7 +19,7 @@ pub(super) fn contains(wanted: &Json, found: &Json) -> bool {
                 };
             }
             if let Some(wanted) = wanted.get("$len") {
-                return length(found) == wanted.as_f64();
+                return found.length().map(|length| length as f64) == wanted.as_f64();
             }
             if wanted.get("$any").is_some() {
                 return true;
@@ -58,17 +58,6 @@ fn asks_for_absence(wanted: &Json) -> bool {
         wanted.get("$absent"),
         None | Some(Json::Null | Json::Bool(false))
     )
-}
-
-fn length(value: &Json) -> Option<f64> {
-    let length = match value {
-        // Of WTF-8 every byte that does not continue a character begins one.
-        Json::String(text) => text.iter().filter(|byte| *byte & 0xc0 != 0x80).count(),
-        Json::Array(items) => items.len(),
-        Json::Object(members) => members.len(),
-        _ => return None,
-    };
-    Some(length as f64)
 }
 
 /// Whole numbers are equal digit by digit, others by value; 1 and 1.0 are two things.

@@ -67,8 +67,6 @@
 //! `FAKE_CLI_BENCH_ARGUMENTS` (default `{}`).
 
 mod bench;
-mod bytes;
-mod json;
 mod log;
 mod matching;
 mod output;
@@ -81,7 +79,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use json::{object, Json};
+use crate::json::{object, Json};
 use log::Log;
 use output::Output;
 use script::{OnEof, Runner, Stop};

@@ -5,8 +5,8 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use super::json::Json;
 use super::STDOUT;
+use crate::json::Json;
 use crate::sys;
 
 #[derive(Default)]

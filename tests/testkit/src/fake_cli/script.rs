@@ -7,14 +7,14 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::bytes::{decode_base64, replace};
-use super::json::Json;
 use super::log::Log;
 use super::matching::contains;
 use super::output::{Output, Pieces};
 use super::start::environment_value;
 use super::stdin::{Next, Stdin};
 use super::{control_response, STDERR, STDOUT};
+use crate::bytes::{decode_base64, replace};
+use crate::json::Json;
 use crate::sys;
 
 /// What ends a script before its end.

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
-use super::json::{object, system_string, Json};
+use crate::json::{object, system_string, Json};
 use crate::sys;
 
 /// The fields of the log's first event.

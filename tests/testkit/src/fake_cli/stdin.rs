@@ -8,10 +8,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::json::Json;
 use super::log::Log;
 use super::output::Output;
 use super::{auto_initialize_reply, STDIN};
+use crate::json::Json;
 use crate::sys;
 
 /// Lines longer than this stand in the log with their length alone.
@@ -227,7 +227,7 @@ impl Reader {
         let logged = if characters < LOGGED {
             value.clone()
         } else {
-            super::json::object([
+            crate::json::object([
                 ("type", value.at(&["type"]).clone()),
                 ("_bytes", Json::Number(characters.to_string())),
             ])

@@ -1,10 +1,10 @@
 //! Small work on byte strings.
 
-pub(super) fn find(text: &[u8], part: &[u8]) -> Option<usize> {
+pub(crate) fn find(text: &[u8], part: &[u8]) -> Option<usize> {
     memchr::memmem::find(text, part)
 }
 
-pub(super) fn replace(text: &[u8], part: &[u8], by: &[u8]) -> Vec<u8> {
+pub(crate) fn replace(text: &[u8], part: &[u8], by: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len() + by.len());
     let mut rest = text;
     while let Some(at) = find(rest, part) {
@@ -17,7 +17,7 @@ pub(super) fn replace(text: &[u8], part: &[u8], by: &[u8]) -> Vec<u8> {
 }
 
 /// Standard base64; blanks are skipped. `None` when there is anything else.
-pub(super) fn decode_base64(text: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn decode_base64(text: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     let (mut bits, mut count) = (0_u32, 0);
     for byte in text.iter().filter(|byte| !byte.is_ascii_whitespace()) {

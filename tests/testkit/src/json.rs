@@ -1,13 +1,15 @@
-//! JSON as the fake CLI needs it: key order, the spelling of numbers and lone surrogates survive, which
+//! JSON as the fake CLI and the cases need it: key order, the spelling of numbers and lone surrogates survive, which
 //! a decoder into ordinary strings and maps would not allow.
 
 use std::fmt;
+
+use crate::bytes::replace;
 
 /// Deeper nesting than any host would send on purpose.
 const MAX_DEPTH: usize = 2_000;
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Json {
+pub(crate) enum Json {
     Null,
     Bool(bool),
     /// As it was spelled.
@@ -19,10 +21,10 @@ pub(super) enum Json {
     Object(Vec<(Vec<u8>, Json)>),
 }
 
-pub(super) static NULL: Json = Json::Null;
+pub(crate) static NULL: Json = Json::Null;
 
 #[derive(Debug, PartialEq)]
-pub(super) struct Malformed {
+pub(crate) struct Malformed {
     what: &'static str,
     at: usize,
 }
@@ -34,7 +36,7 @@ impl fmt::Display for Malformed {
 }
 
 impl Json {
-    pub(super) fn parse(text: &[u8]) -> Result<Json, Malformed> {
+    pub(crate) fn parse(text: &[u8]) -> Result<Json, Malformed> {
         let mut parser = Parser { text, at: 0 };
         let value = parser.value(0)?;
         parser.blanks();
@@ -44,11 +46,11 @@ impl Json {
         Ok(value)
     }
 
-    pub(super) fn string(text: &str) -> Json {
+    pub(crate) fn string(text: &str) -> Json {
         Json::String(text.as_bytes().to_vec())
     }
 
-    pub(super) fn get(&self, key: &str) -> Option<&Json> {
+    pub(crate) fn get(&self, key: &str) -> Option<&Json> {
         match self {
             Json::Object(fields) => fields
                 .iter()
@@ -60,38 +62,87 @@ impl Json {
     }
 
     /// The member at a path of keys; null when there is none.
-    pub(super) fn at(&self, path: &[&str]) -> &Json {
+    pub(crate) fn at(&self, path: &[&str]) -> &Json {
         path.iter()
             .try_fold(self, |value, key| value.get(key))
             .unwrap_or(&NULL)
     }
 
-    pub(super) fn as_bytes(&self) -> Option<&[u8]> {
+    pub(crate) fn as_bytes(&self) -> Option<&[u8]> {
         match self {
             Json::String(text) => Some(text),
             _ => None,
         }
     }
 
-    pub(super) fn is(&self, text: &str) -> bool {
+    /// The text of a string, lone surrogates replaced.
+    pub(crate) fn as_text(&self) -> Option<String> {
+        let text = self.as_bytes()?;
+        Some(String::from_utf8_lossy(text).into_owned())
+    }
+
+    /// Characters of a string, items of an array, members of an object.
+    pub(crate) fn length(&self) -> Option<usize> {
+        match self {
+            // Of WTF-8 every byte that does not continue a character begins one.
+            Json::String(text) => Some(text.iter().filter(|byte| *byte & 0xc0 != 0x80).count()),
+            Json::Array(items) => Some(items.len()),
+            Json::Object(members) => Some(members.len()),
+            _ => None,
+        }
+    }
+
+    /// For a reader: a string as it is, anything else as JSON; cut when it is long.
+    pub(crate) fn shown(&self) -> String {
+        const MOST: usize = 400;
+        let text = match self {
+            Json::String(text) => String::from_utf8_lossy(text).into_owned(),
+            other => String::from_utf8_lossy(&other.ascii()).into_owned(),
+        };
+        match text.char_indices().nth(MOST) {
+            Some((end, _)) => format!("{}…", &text[..end]),
+            None => text,
+        }
+    }
+
+    /// Replaces a part of every string, keys included.
+    pub(crate) fn replace_text(&mut self, part: &[u8], by: &[u8]) {
+        match self {
+            Json::String(text) => *text = replace(text, part, by),
+            Json::Array(items) => {
+                for item in items {
+                    item.replace_text(part, by);
+                }
+            }
+            Json::Object(fields) => {
+                for (key, value) in fields {
+                    *key = replace(key, part, by);
+                    value.replace_text(part, by);
+                }
+            }
+            Json::Null | Json::Bool(_) | Json::Number(_) => {}
+        }
+    }
+
+    pub(crate) fn is(&self, text: &str) -> bool {
         self.as_bytes() == Some(text.as_bytes())
     }
 
-    pub(super) fn as_f64(&self) -> Option<f64> {
+    pub(crate) fn as_f64(&self) -> Option<f64> {
         match self {
             Json::Number(text) => text.parse().ok(),
             _ => None,
         }
     }
 
-    pub(super) fn items(&self) -> &[Json] {
+    pub(crate) fn items(&self) -> &[Json] {
         match self {
             Json::Array(items) => items,
             _ => &[],
         }
     }
 
-    pub(super) fn fields(&self) -> &[(Vec<u8>, Json)] {
+    pub(crate) fn fields(&self) -> &[(Vec<u8>, Json)] {
         match self {
             Json::Object(fields) => fields,
             _ => &[],
@@ -99,14 +150,14 @@ impl Json {
     }
 
     /// One line without blanks; every character that need not be escaped stands for itself.
-    pub(super) fn compact(&self) -> Vec<u8> {
+    pub(crate) fn compact(&self) -> Vec<u8> {
         let mut out = Vec::new();
         self.write(&mut out, false);
         out
     }
 
     /// The same in ASCII.
-    pub(super) fn ascii(&self) -> Vec<u8> {
+    pub(crate) fn ascii(&self) -> Vec<u8> {
         let mut out = Vec::new();
         self.write(&mut out, true);
         out
@@ -146,7 +197,7 @@ impl Json {
 }
 
 /// An object of a few fields.
-pub(super) fn object<const N: usize>(fields: [(&str, Json); N]) -> Json {
+pub(crate) fn object<const N: usize>(fields: [(&str, Json); N]) -> Json {
     Json::Object(
         fields
             .into_iter()
@@ -217,7 +268,7 @@ fn push_code_point(code: u32, out: &mut Vec<u8>) {
 
 /// Text of the system, which may hold any bytes, as a JSON string: a byte that is not UTF-8 becomes the
 /// lone surrogate U+DC00 + byte.
-pub(super) fn system_string(bytes: &[u8]) -> Json {
+pub(crate) fn system_string(bytes: &[u8]) -> Json {
     let mut out = Vec::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
         out.extend(chunk.valid().as_bytes());

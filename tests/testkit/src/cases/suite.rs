@@ -1,0 +1,162 @@
+//! All cases, some at once, and what came of it.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Mutex;
+
+use super::{Case, Host, Verdict};
+
+/// Cases that a host does not run, and why.
+#[derive(Clone, Copy, Debug)]
+pub struct Excluded<'a> {
+    /// Their ids.
+    pub ids: &'a [&'a str],
+    /// Why.
+    pub reason: &'a str,
+}
+
+/// The cases of a folder.
+#[derive(Debug)]
+pub struct Suite {
+    cases: Vec<Case>,
+    excluded: Vec<(Case, String)>,
+}
+
+impl Suite {
+    /// Reads every case of a folder, in the order of their ids.
+    ///
+    /// # Errors
+    /// A text that names the folder or the file.
+    pub fn load(folder: &Path) -> Result<Suite, String> {
+        let named = |error: std::io::Error| format!("{}: {error}", folder.display());
+        let mut cases = Vec::new();
+        for entry in folder.read_dir().map_err(named)? {
+            let path = entry.map_err(named)?.path();
+            if path
+                .extension()
+                .is_some_and(|extension| extension == "json")
+            {
+                cases.push(Case::load(&path)?);
+            }
+        }
+        cases.sort_by(|a, b| a.id.cmp(&b.id));
+        if cases.is_empty() {
+            return Err(format!("{} holds no case", folder.display()));
+        }
+        Ok(Suite {
+            cases,
+            excluded: Vec::new(),
+        })
+    }
+
+    /// Leaves cases out.
+    ///
+    /// # Errors
+    /// A text, when there is no such case.
+    pub fn exclude(&mut self, excluded: Excluded<'_>) -> Result<(), String> {
+        for id in excluded.ids {
+            let Some(place) = self.cases.iter().position(|case| case.id == *id) else {
+                return Err(format!("{id} is excluded, but there is no such case"));
+            };
+            let case = self.cases.remove(place);
+            self.excluded.push((case, excluded.reason.into()));
+        }
+        Ok(())
+    }
+
+    /// Keeps the cases whose id, kind or title contains one of the words; all without words.
+    pub fn pick(&mut self, words: &[String]) {
+        let picked = |case: &Case| {
+            words.is_empty()
+                || words.iter().any(|word| {
+                    [&case.id, &case.kind, &case.title]
+                        .iter()
+                        .any(|text| text.contains(word.as_str()))
+                })
+        };
+        self.cases.retain(picked);
+    }
+
+    /// Keeps these cases only.
+    pub fn keep(&mut self, kept: impl Fn(&Case) -> bool) {
+        self.cases.retain(&kept);
+        self.excluded.retain(|(case, _)| kept(case));
+    }
+
+    /// The cases that would run.
+    pub fn cases(&self) -> &[Case] {
+        &self.cases
+    }
+
+    /// Runs the cases, `jobs` at once, and tells `each` of every one as it ends.
+    pub fn run(
+        self,
+        host: &Host,
+        jobs: usize,
+        each: impl Fn(&Case, &Result<Verdict, String>) + Sync,
+    ) -> Report {
+        let next = AtomicUsize::new(0);
+        let failed = Mutex::new(Vec::new());
+        std::thread::scope(|scope| {
+            for _ in 0..jobs.max(1) {
+                scope.spawn(|| {
+                    while let Some(case) = self.cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        let verdict = case.run(host);
+                        each(case, &verdict);
+                        if !verdict.is_ok_and(|verdict| verdict.passed()) {
+                            let mut failed = failed.lock().unwrap_or_else(|e| e.into_inner());
+                            failed.push(case.id.clone());
+                        }
+                    }
+                });
+            }
+        });
+        let mut failed = failed.into_inner().unwrap_or_else(|e| e.into_inner());
+        failed.sort();
+        Report {
+            ran: self.cases.len(),
+            failed,
+            excluded: self
+                .excluded
+                .into_iter()
+                .map(|(case, reason)| (case.id, reason))
+                .collect(),
+        }
+    }
+}
+
+/// What came of a suite; its text is the closing line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// How many cases ran.
+    pub ran: usize,
+    /// The ids of those that failed.
+    pub failed: Vec<String>,
+    /// The ids of those that did not run, each with the reason.
+    pub excluded: Vec<(String, String)>,
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let passed = self.ran - self.failed.len();
+        write!(
+            f,
+            "{} cases ran: {passed} passed, {} failed",
+            self.ran,
+            self.failed.len()
+        )?;
+        if !self.failed.is_empty() {
+            write!(f, " ({})", self.failed.join(" "))?;
+        }
+        let mut rest = self.excluded.as_slice();
+        while let Some((_, reason)) = rest.first() {
+            let same = rest.iter().take_while(|(_, other)| other == reason).count();
+            let (group, after) = rest.split_at(same);
+            let ids: Vec<&str> = group.iter().map(|(id, _)| id.as_str()).collect();
+            write!(f, "; {same} excluded ({}): {reason}", ids.join(" "))?;
+            rest = after;
+        }
+        Ok(())
+    }
+}
