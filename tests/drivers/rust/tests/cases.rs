@@ -1,0 +1,82 @@
+//! Every field case through crate `towline`. Arguments pick cases by a part of their id, kind or title.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use towline_testkit::cases::{Case, Excluded, Host, Suite, Verdict};
+use towline_testkit::Program;
+
+/// How many cases run at once: most of their time they wait.
+const JOBS: usize = 4;
+
+const EXCLUDED: Excluded<'static> = Excluded {
+    ids: &["C170", "C172", "C174", "C175", "C177"],
+    reason: "sessions on disk are not part of this crate",
+};
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(problem) => {
+            eprintln!("{problem}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<bool, String> {
+    let (flags, words): (Vec<String>, Vec<String>) = std::env::args()
+        .skip(1)
+        .partition(|argument| argument.starts_with('-'));
+    let suite = || {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../cases");
+        let mut suite = Suite::load(&folder)?;
+        suite.exclude(EXCLUDED)?;
+        suite.pick(&words);
+        Ok::<_, String>(suite)
+    };
+    let awake = suite()?;
+    if flags.iter().any(|flag| flag == "--list") {
+        for case in awake.cases() {
+            println!("{}: test", case.id);
+        }
+        return Ok(true);
+    }
+    let host = Host::new(
+        env!("CARGO_BIN_EXE_case-driver"),
+        Program::FakeCli.locate()?,
+    );
+    let mut asleep = suite()?;
+    asleep.keep(|case| case.has_step("sleep_ms"));
+    let sleeper = host.clone().arg("--asleep");
+    let awake = awake.run(&host, JOBS, |case, verdict| tell(case, "", verdict));
+    let asleep = asleep.run(&sleeper, JOBS, |case, verdict| {
+        tell(case, " (asleep)", verdict);
+    });
+    println!("polling while a step sleeps: {awake}");
+    println!("not polling while a step sleeps: {asleep}");
+    Ok(awake.failed.is_empty() && asleep.failed.is_empty())
+}
+
+fn tell(case: &Case, how: &str, verdict: &Result<Verdict, String>) {
+    let line = |word: &str, more: &str| {
+        println!("{word:<4} {}{how} {}{more}", case.id, case.title);
+    };
+    match verdict {
+        Ok(verdict) if verdict.passed() => {
+            let should = match verdict.should.as_slice() {
+                [] => String::new(),
+                should => format!("  (should: {})", should.join("; ")),
+            };
+            let seconds = verdict.duration.as_secs_f32();
+            line("ok", &format!("  {seconds:.1} s{should}"));
+        }
+        Ok(verdict) => {
+            let (steps, output) = (&verdict.steps, &verdict.output);
+            let findings = verdict.must.join("\n       - ");
+            line("FAIL", &format!("\n       - {findings}\n{steps}\n{output}"));
+        }
+        Err(problem) => line("FAIL", &format!("\n       - {problem}")),
+    }
+}
