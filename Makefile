@@ -37,6 +37,7 @@ cli: ## install the pinned CLIs that tests and the demo run (never shipped)
 
 lib: ## build libtowline.so and libtowline.a
 	$(CARGO) build --locked -p towline-ffi
+	@ln -sf libtowline.so $(TARGET)/debug/libtowline.so.0
 
 $(EXAMPLES)/%: examples/c/%.c include/towline.h lib
 	@mkdir -p $(EXAMPLES)

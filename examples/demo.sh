@@ -14,7 +14,7 @@ ask() { # a person at a terminal answers; a pipe always says yes
 if [ "${DEMO_REAL:-}" = 1 ]; then
   command -v claude >/dev/null || { echo "DEMO_REAL=1: no claude on PATH" >&2; exit 1; }
   echo "Demo: your own CLI ($(command -v claude)) and login."
-  ask "$chat" 'Use the weather tool for Oslo, then run: echo hello from Towline'
+  ask "$chat" 'Use the weather tool for Oslo, then run: echo hello from Towline > hello.txt'
   exit
 fi
 
@@ -22,4 +22,4 @@ cargo build --quiet --locked -p towline-testkit --bins
 cli=$here/tests/real-cli/node_modules/@anthropic-ai/claude-agent-sdk-linux-x64/claude
 echo "Demo: the pinned CLI and a scripted Messages API on loopback; no key, no network."
 ask "$target/debug/isolated" -- "$chat" --cli "$cli" --model claude-sonnet-4-5 \
-  'CHAIN [["mcp__demo__weather", {"city": "Oslo"}], ["Bash", {"command": "echo hello from Towline", "description": "Say hello"}]]'
+  'CHAIN [["mcp__demo__weather", {"city": "Oslo"}], ["Bash", {"command": "echo hello from Towline > hello.txt", "description": "Write a greeting"}]]'

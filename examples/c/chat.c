@@ -18,8 +18,8 @@ struct chat {
     towline_session *session;
     bool streamed;   /* deltas of the message that is coming were shown */
     bool turn;       /* a turn is running */
-    double cost;     /* of the session so far, in US dollars */
-    long long turns; /* rounds with the model */
+    double cost;   /* of the session so far, in US dollars */
+    int64_t turns; /* rounds with the model */
     bool failed;
 };
 
@@ -124,11 +124,11 @@ static bool pump(struct chat *chat, int timeout_ms) {
         switch (towline_event_kind(event)) {
         case TOWLINE_MESSAGE: show(chat, event); break;
         case TOWLINE_TURN_ENDED: turn_ended(chat, event); break;
-        case TOWLINE_DIAGNOSTIC: fprintf(stderr, "chat: %s\n", towline_event_str(event, "/message", NULL)); break;
+        case TOWLINE_DIAGNOSTIC: fprintf(stderr, "chat: %s\n", towline_event_text(event, NULL)); break;
         case TOWLINE_CLOSED: {
-            const char *message = towline_event_str(event, "/error/message", NULL);
-            if (message) fprintf(stderr, "chat: %s\n", message);
-            chat->failed |= message != NULL;
+            const towline_error *why = towline_event_error(event);
+            if (why) fprintf(stderr, "chat: %s\n", towline_error_message(why));
+            chat->failed |= why != NULL;
             over = true;
             break;
         }
@@ -221,7 +221,7 @@ int main(int argc, char **argv) {
         towline_session_end_input(chat.session, NULL);
         while (pump(&chat, -1)) continue;
     }
-    printf("(%lld turns, $%.4f)\n", chat.turns, chat.cost);
+    printf("(%lld turns, $%.4f)\n", (long long)chat.turns, chat.cost);
     towline_session_free(chat.session);
     return chat.failed;
 }

@@ -36,7 +36,7 @@ int main(void) {
         for (towline_event *e; open && towline_session_poll(s, -1, &e, &err) == TOWLINE_OK; towline_event_free(e)) {
             size_t n;
             const char *text = towline_event_text(e, &n);
-            fwrite(text, 1, n, stdout);
+            if (towline_event_kind(e) == TOWLINE_MESSAGE) fwrite(text, 1, n, stdout);
             open = towline_event_kind(e) != TOWLINE_CLOSED;
         }
     }
