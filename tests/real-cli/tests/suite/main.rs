@@ -1,0 +1,14 @@
+//! Sessions with the real CLI in its sandbox. The main part runs on both pinned versions.
+
+mod closing;
+mod control;
+mod custody;
+mod event_loop;
+mod failures;
+mod hooks;
+mod permissions;
+mod prompts;
+mod resuming;
+mod subagents;
+mod tools;
+mod turns;
