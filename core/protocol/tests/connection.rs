@@ -5,7 +5,7 @@ use towline_protocol::connection::{
     LocalError, RequestError, RequestKind, State, TurnDeadline, TurnId, TurnOutcome,
 };
 use towline_protocol::control::answer::PermissionResult;
-use towline_protocol::control::envelope::UserMessage;
+use towline_protocol::control::envelope::{Priority, UserMessage};
 use towline_protocol::mcp::{CallResult, Server, Tool};
 
 const ANSWERED: &str = r#"{"type":"control_response","response":{"subtype":"success","request_id":"towline_1","response":{"claude_code_version":"2.1.332"}}}"#;
@@ -158,6 +158,177 @@ fn an_older_cli_names_nobody_and_the_oldest_turn_is_meant() {
     let events = drain(&mut connection);
     assert_eq!(turns_of(&events), [Some(1), Some(1), Some(2), Some(2)]);
     assert_eq!(ended(&events), [1, 2]);
+}
+
+/// As 2.1.197 answers `initialize`: no `capabilities`.
+const ANSWERED_BY_AN_OLDER_CLI: &str = r#"{"type":"control_response","response":{"subtype":"success","request_id":"towline_1","response":{"commands":[],"models":[],"pid":1}}}"#;
+
+/// The uuids of the prompts among what was written.
+fn prompts(connection: &mut Connection) -> Vec<String> {
+    let lines = written(connection);
+    let prompts = lines.iter().filter(|line| line["type"] == "user");
+    prompts
+        .map(|line| line["uuid"].as_str().unwrap().into())
+        .collect()
+}
+
+#[test]
+fn an_older_cli_gets_the_next_prompt_when_the_turn_before_is_over() {
+    let mut connection = Connection::new(Config::default(), 0);
+    connection.initialize("").unwrap();
+    for uuid in ["a", "b"] {
+        send(&mut connection, uuid);
+    }
+    assert_eq!(prompts(&mut connection), ["a"], "not known yet");
+    line(&mut connection, ANSWERED_BY_AN_OLDER_CLI);
+    connection
+        .send_user_json(
+            r#"{"type":"user","message":{"role":"user","content":"x"}}"#,
+            "c",
+        )
+        .unwrap();
+    assert!(prompts(&mut connection).is_empty());
+    let result = r#"{"type":"result","is_error":false}"#;
+    for (index, next) in [&["b"][..], &["c"], &[]].into_iter().enumerate() {
+        line(&mut connection, result);
+        assert_eq!(ended(&drain(&mut connection)), [index as u64 + 1]);
+        assert_eq!(prompts(&mut connection), next);
+    }
+    send(&mut connection, "d");
+    assert_eq!(prompts(&mut connection), ["d"], "nothing is under way");
+}
+
+#[test]
+fn a_cli_that_names_prompts_gets_them_as_they_come() {
+    for answer in [
+        ANSWERED.replace("{\"claude", "{\"commands\":[],\"capabilities\":[],\"claude"),
+        ANSWERED.into(),
+    ] {
+        let mut connection = Connection::new(Config::default(), 0);
+        connection.initialize("").unwrap();
+        for uuid in ["a", "b"] {
+            send(&mut connection, uuid);
+        }
+        assert_eq!(prompts(&mut connection), ["a"], "not known yet");
+        line(&mut connection, &answer);
+        send(&mut connection, "c");
+        assert_eq!(prompts(&mut connection), ["b", "c"], "{answer}");
+    }
+}
+
+#[test]
+fn what_waits_goes_before_the_end_of_the_input() {
+    let mut connection = Connection::new(Config::default(), 0);
+    connection.initialize("").unwrap();
+    line(&mut connection, ANSWERED_BY_AN_OLDER_CLI);
+    for uuid in ["a", "b"] {
+        send(&mut connection, uuid);
+    }
+    connection.finish_input();
+    assert_eq!(prompts(&mut connection), ["a"]);
+    assert!(!connection.wants_end_of_input());
+    line(&mut connection, r#"{"type":"result","is_error":false}"#);
+    assert_eq!(prompts(&mut connection), ["b"]);
+    assert!(connection.wants_end_of_input());
+}
+
+#[test]
+fn an_urgent_prompt_does_not_wait_and_ends_in_its_turn() {
+    let mut connection = Connection::new(Config::default(), 0);
+    connection.initialize("").unwrap();
+    line(&mut connection, ANSWERED_BY_AN_OLDER_CLI);
+    for uuid in ["a", "b"] {
+        send(&mut connection, uuid);
+    }
+    let mut urgent = UserMessage::text("now");
+    urgent.uuid = Some("c".into());
+    urgent.priority = Some(Priority::Now);
+    connection.send_user(&urgent).unwrap();
+    assert_eq!(prompts(&mut connection), ["a", "c"]);
+    drain(&mut connection);
+    let mut next = || {
+        line(&mut connection, r#"{"type":"result","is_error":false}"#);
+        ended(&drain(&mut connection))
+    };
+    assert_eq!([next(), next(), next()], [[1], [3], [2]]);
+}
+
+#[test]
+fn a_prompt_is_cancelled_where_it_waits() {
+    let mut connection = Connection::new(Config::default(), 0);
+    connection.initialize("").unwrap();
+    line(&mut connection, ANSWERED_BY_AN_OLDER_CLI);
+    let turns = ["a", "b", "c"].map(|uuid| send(&mut connection, uuid));
+    drain(&mut connection);
+    connection.cancel_turn(turns[1]).unwrap();
+    assert_eq!(ended(&drain(&mut connection)), [2]);
+    // This one the CLI has, and says that it had not begun.
+    connection.cancel_turn(turns[0]).unwrap();
+    assert_eq!(prompts(&mut connection), ["a"]);
+    line(
+        &mut connection,
+        r#"{"type":"control_response","response":{"subtype":"success","request_id":"towline_3","response":{"cancelled":true}}}"#,
+    );
+    let events = drain(&mut connection);
+    assert!(matches!(events[0], Event::Response { .. }), "{events:?}");
+    assert_eq!(ended(&events), [1]);
+    assert_eq!(prompts(&mut connection), ["c"]);
+}
+
+#[test]
+fn a_session_opens_although_its_input_has_ended() {
+    let mut connection = Connection::new(Config::default(), 0);
+    connection.initialize("").unwrap();
+    send(&mut connection, "a");
+    connection.finish_when_settled(false);
+    line(&mut connection, ANSWERED);
+    let events = drain(&mut connection);
+    assert!(matches!(events[0], Event::Initialized(_)), "{events:?}");
+    assert_eq!(connection.cli_version(), Some("2.1.332"));
+    line(
+        &mut connection,
+        r#"{"type":"result","is_error":true,"errors":["x"]}"#,
+    );
+    assert_eq!(connection.failure(), None, "an error of the turn");
+    assert_eq!(connection.state(), State::Finishing);
+}
+
+#[test]
+fn a_handshake_fails_by_an_error_result_after_the_end_of_the_input_too() {
+    let mut connection = Connection::new(Config::default(), 0);
+    connection.initialize("").unwrap();
+    send(&mut connection, "a");
+    send(&mut connection, "b");
+    connection.finish_when_settled(false);
+    written(&mut connection);
+    line(
+        &mut connection,
+        r#"{"type":"result","is_error":true,"errors":["No conversation found"]}"#,
+    );
+    assert_eq!(connection.state(), State::Failed);
+    assert!(connection.wants_end_of_input());
+}
+
+/// `--replay-user-messages` repeats the answers of the host beside its prompts.
+#[test]
+fn a_repeated_answer_of_the_host_is_no_surprise() {
+    let mut connection = open(Config::default());
+    line(&mut connection, PERMISSION);
+    let events = drain(&mut connection);
+    let [Event::Request(request)] = &events[..] else {
+        panic!("{events:?}")
+    };
+    connection
+        .respond(request.key, &Answer::Error("no"))
+        .unwrap();
+    let echo = String::from_utf8(connection.outgoing().to_vec()).unwrap();
+    line(&mut connection, echo.trim_end());
+    assert_eq!(drain(&mut connection), []);
+    line(&mut connection, &echo.trim_end().replace("p1", "p2"));
+    assert!(matches!(
+        drain(&mut connection)[..],
+        [Event::Diagnostic(Diagnostic::UnexpectedResponse { .. })]
+    ));
 }
 
 #[test]

@@ -7,9 +7,10 @@ use super::incoming::Open;
 use super::{
     CancelReason, Connection, Diagnostic, Event, HandshakeFailure, Input, LocalError, Millis,
     OneShot, PendingRequest, RequestError, RequestId, RequestKey, RequestKind, State, TurnId,
+    TurnOutcome,
 };
 use crate::control::answer::{prepare_answer, safe_answer, PermissionResult};
-use crate::control::envelope::{self, UserMessage};
+use crate::control::envelope::{self, Priority, UserMessage};
 use crate::control::incoming::IncomingKind;
 use crate::json::{self, Kind};
 use crate::mcp::CallResult;
@@ -81,6 +82,7 @@ impl Connection {
                 limit,
                 silent,
                 abandoned: false,
+                cancels: None,
             },
         );
         Ok(id)
@@ -161,6 +163,8 @@ impl Connection {
 
     /// Writes a prompt. Give each a fresh UUID: a CLI that knows them (2.1.332) names it in
     /// everything that comes of it, so that the leftovers of one turn are never taken for another's.
+    /// One that does not (2.1.197) gets a prompt when the turn before is over, unless its priority
+    /// is `now`.
     pub fn send_user(&mut self, message: &UserMessage<'_>) -> Result<TurnId, LocalError> {
         self.check_open()?;
         self.check_queue()?;
@@ -171,11 +175,23 @@ impl Connection {
         {
             return Err(LocalError::DuplicateUuid(uuid.into()));
         }
-        message.write(&mut self.out)?;
+        let mut line = String::new();
+        let wait = message.priority != Some(Priority::Now) && self.prompts_wait();
+        message.write(if wait { &mut line } else { &mut self.out })?;
+        Ok(self.prompt_sent(message.uuid.as_deref(), wait.then_some(line)))
+    }
+
+    /// Begins the turn of a prompt that was written, or that waits.
+    fn prompt_sent(&mut self, uuid: Option<&str>, waiting: Option<String>) -> TurnId {
         if let Some(one_shot) = &mut self.one_shot {
             one_shot.prompt_sent();
         }
-        Ok(self.turns.add(message.uuid.as_deref(), self.now))
+        let turn = self.turns.add(uuid, self.now);
+        if let Some(line) = waiting {
+            self.turns.waits(turn);
+            self.waiting.add(turn, line);
+        }
+        turn
     }
 
     /// Writes a user message given as a whole JSON object, as [`send_user`](Connection::send_user).
@@ -187,11 +203,11 @@ impl Connection {
     ) -> Result<TurnId, LocalError> {
         self.check_open()?;
         self.check_queue()?;
-        let mut uuid = None;
-        json::members(message, |name, value| {
-            if name == "uuid" {
-                uuid = json::string(value);
-            }
+        let (mut uuid, mut now) = (None, false);
+        json::members(message, |name, value| match name {
+            "uuid" => uuid = json::string(value),
+            "priority" => now = json::string(value).as_deref() == Some("now"),
+            _ => {}
         })
         .map_err(|error| LocalError::InvalidJson {
             what: "the user message",
@@ -200,8 +216,11 @@ impl Connection {
         if let Some(uuid) = uuid.as_deref().filter(|uuid| self.turns.knows(uuid)) {
             return Err(LocalError::DuplicateUuid(uuid.into()));
         }
+        let mut line = String::new();
+        let wait = !now && self.prompts_wait();
+        let out = if wait { &mut line } else { &mut self.out };
         match uuid.as_deref() {
-            Some(_) => UserMessage::write_json(message, &mut self.out)?,
+            Some(_) => UserMessage::write_json(message, out)?,
             None => {
                 let mut named = String::from("{\"uuid\":");
                 json::push_string(&mut named, fresh_uuid);
@@ -210,25 +229,45 @@ impl Connection {
                     named.push(',');
                 }
                 named.push_str(rest);
-                UserMessage::write_json(&named, &mut self.out)?;
+                UserMessage::write_json(&named, out)?;
             }
         }
-        if let Some(one_shot) = &mut self.one_shot {
-            one_shot.prompt_sent();
-        }
-        Ok(self
-            .turns
-            .add(uuid.as_deref().or(Some(fresh_uuid)), self.now))
+        let uuid = uuid.as_deref().unwrap_or(fresh_uuid);
+        Ok(self.prompt_sent(Some(uuid), wait.then_some(line)))
     }
 
     /// Takes back a prompt whose turn has not begun (`cancel_async_message`). Its answer comes as
-    /// [`Event::Response`], the turn's end as [`Event::TurnEnded`].
+    /// [`Event::Response`], the turn's end as [`Event::TurnEnded`]. One that was not written yet
+    /// ends at once, and the CLI answers that it does not know it.
     pub fn cancel_turn(&mut self, turn: TurnId) -> Result<RequestId, LocalError> {
         let uuid = self.turns.uuid(turn).ok_or(LocalError::UnknownTurn(turn))?;
         let mut payload = String::from("{\"message_uuid\":");
         json::push_string(&mut payload, uuid);
         payload.push('}');
-        self.request("cancel_async_message", &payload)
+        let id = self.request("cancel_async_message", &payload)?;
+        if self.waiting.remove(turn) {
+            self.turn_cancelled(turn);
+        } else if let Some(request) = self.pending.values_mut().find(|request| request.id == id) {
+            request.cancels = Some(turn);
+        }
+        Ok(id)
+    }
+
+    /// The prompt of this turn never reaches the model.
+    pub(super) fn turn_cancelled(&mut self, turn: TurnId) {
+        for turn in self.turns.end(turn) {
+            self.push(Event::TurnEnded {
+                turn,
+                outcome: TurnOutcome::Cancelled,
+            });
+        }
+        self.turn_is_over();
+    }
+
+    /// After the end of a turn.
+    pub(super) fn turn_is_over(&mut self) {
+        self.release_prompts();
+        self.one_shot_settles();
     }
 
     /// Ends the host's input: what is queued is written, then stdin is to be ended
@@ -361,7 +400,7 @@ impl Connection {
     }
 
     fn check_queue(&self) -> Result<(), LocalError> {
-        let queued = self.outgoing().len();
+        let queued = self.outgoing().len() + self.waiting.bytes();
         let limit = self.config.queue_limit;
         if queued > limit {
             Err(LocalError::QueueFull { queued, limit })

@@ -17,6 +17,9 @@ use crate::json::{self, Kind};
 /// Withdrawn requests that are remembered, to tell a late answer from a second one.
 const REMEMBERED: usize = 256;
 
+/// Requests of the CLI whose answers are known when it repeats them.
+const ECHOED: usize = 64;
+
 /// A request that waits for the host's answer.
 #[derive(Debug)]
 pub(super) struct Open {
@@ -38,6 +41,8 @@ pub(super) struct OpenRequests {
     by_key: BTreeMap<RequestKey, Open>,
     last: u64,
     withdrawn: VecDeque<RequestKey>,
+    /// Wire ids of the newest requests, answered or not.
+    asked: VecDeque<String>,
 }
 
 impl OpenRequests {
@@ -71,6 +76,18 @@ impl OpenRequests {
 
     pub(super) fn answered(&mut self, key: RequestKey) {
         self.by_key.remove(&key);
+    }
+
+    fn note_asked(&mut self, wire: String) {
+        if self.asked.len() == ECHOED {
+            self.asked.pop_front();
+        }
+        self.asked.push_back(wire);
+    }
+
+    /// Whether the CLI made a request of this wire id lately.
+    pub(super) fn was_asked(&self, wire: &str) -> bool {
+        self.asked.iter().rev().any(|id| id == wire)
     }
 
     fn withdraw(&mut self, key: RequestKey) {
@@ -126,6 +143,7 @@ impl Connection {
                 });
             }
         };
+        self.open.note_asked(read.request_id.key().into_owned());
         let kind = match self.kind_of(&read) {
             Sorted::Host(kind) => kind,
             Sorted::Server {

@@ -16,6 +16,7 @@ mod output;
 mod servers;
 mod state;
 mod turns;
+mod waiting;
 
 pub use commands::Answer;
 pub use deadlines::{Limits, Millis};
@@ -36,6 +37,7 @@ use incoming::OpenRequests;
 use one_shot::OneShot;
 use servers::Servers;
 use turns::Turns;
+use waiting::Waiting;
 
 /// The default limit of a line: 64 MiB.
 pub const DEFAULT_LINE_LIMIT: usize = 64 * 1024 * 1024;
@@ -103,6 +105,8 @@ struct PendingRequest {
     silent: bool,
     /// Its answer goes nowhere.
     abandoned: bool,
+    /// It takes this turn back.
+    cancels: Option<TurnId>,
 }
 
 /// Both directions of one conversation. See the [module](self).
@@ -125,6 +129,7 @@ pub struct Connection {
     last_request: u64,
     open: OpenRequests,
     turns: Turns,
+    waiting: Waiting,
     servers: Servers,
     one_shot: Option<OneShot>,
     /// Stdin is to be ended once everything queued is written.
@@ -153,6 +158,7 @@ impl Connection {
             last_request: 0,
             open: OpenRequests::default(),
             turns: Turns::default(),
+            waiting: Waiting::default(),
             servers: Servers::default(),
             one_shot: None,
             finish: false,
@@ -238,6 +244,7 @@ impl Connection {
         self.state = self.state.after(Input::OutputEnded);
         self.out = String::new();
         self.sent = 0;
+        self.waiting.clear();
         for request in core::mem::take(&mut self.pending).into_values() {
             self.answered(
                 request.id,
@@ -297,7 +304,7 @@ impl Connection {
 
     /// Whether stdin is to be ended now: the host is done and everything was written.
     pub fn wants_end_of_input(&self) -> bool {
-        self.finish && self.outgoing().is_empty()
+        self.finish && self.waiting.is_empty() && self.outgoing().is_empty()
     }
 
     /// Gives back memory that an idle connection does not need.

@@ -73,7 +73,7 @@ impl Connection {
             };
             self.push(Event::TurnEnded { turn, outcome });
         }
-        self.one_shot_settles();
+        self.turn_is_over();
     }
 
     fn note_by_type(&mut self, message: &RawMessage) {
@@ -97,6 +97,7 @@ impl Connection {
         self.handshake = None;
         self.failure.get_or_insert(failure);
         self.state = self.state.after(Input::InitializeFailed);
+        self.waiting.clear();
         self.finish = true;
     }
 
@@ -109,8 +110,16 @@ impl Connection {
         let wire = response.request_id.key();
         let Some(request) = self.pending.remove(wire.as_ref()) else {
             let request_id = wire.into_owned();
-            return self.diagnose(Diagnostic::UnexpectedResponse { request_id });
+            // With --replay-user-messages the CLI repeats what the host answers.
+            if !self.open.was_asked(&request_id) {
+                self.diagnose(Diagnostic::UnexpectedResponse { request_id });
+            }
+            return;
         };
+        let cancelled = request.cancels.filter(|_| {
+            let told = message.body().unwrap_or_default();
+            json::pointer(told, "/response/cancelled").ok().flatten() == Some("true")
+        });
         let result = match response.body {
             ResponseBody::Success { .. } => Ok(()),
             ResponseBody::Error { message, code } => Err(super::RemoteError {
@@ -131,6 +140,9 @@ impl Connection {
                     let version = version.ok().flatten().and_then(json::string);
                     let version = version.map(|text| text.into_owned());
                     self.push(Event::Initialized(message.clone()));
+                    let body = message.body().unwrap_or_default();
+                    let payload = json::pointer(body, "/response").ok().flatten();
+                    self.note_capabilities(payload.unwrap_or("{}"));
                     self.note_version(version);
                 }
                 Err(error) => self.handshake_failed(HandshakeFailure::Refused(error.clone())),
@@ -143,6 +155,9 @@ impl Connection {
             return;
         }
         self.answered(request.id, request.silent, request.subtype, result);
+        if let Some(turn) = cancelled {
+            self.turn_cancelled(turn);
+        }
     }
 
     /// Reports the end of a request of the host's.

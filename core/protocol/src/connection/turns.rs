@@ -1,7 +1,8 @@
 //! Turns: which prompt a message belongs to, and when a turn is over.
 //!
 //! CLI 2.1.332 names the prompts (`command_lifecycle`, `user_message_uuids`); 2.1.197 does not, so
-//! there the oldest open turn is meant (`protocol.md §4.6`, `§4.7`, `§13`).
+//! there the oldest open turn is meant (`protocol.md §4.6`, `§4.7`, `§13`), and the CLI is given no
+//! more than one prompt at a time.
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::{String, ToString};
@@ -20,6 +21,8 @@ pub(super) struct Turn {
     pub(super) id: TurnId,
     uuid: Option<String>,
     started: bool,
+    /// It is not written yet.
+    waits: bool,
     /// Its end was reported already, by a deadline.
     pub(super) reported: bool,
     pub(super) clock: TurnClock,
@@ -54,11 +57,46 @@ impl Turns {
             id,
             uuid: uuid.map(String::from),
             started: false,
+            waits: false,
             reported: false,
             clock: TurnClock::new(now),
         });
         self.watch(now);
         id
+    }
+
+    /// The prompt of this turn waits to be written.
+    pub(super) fn waits(&mut self, id: TurnId) {
+        self.set_waits(id, true);
+    }
+
+    /// The prompt of this turn is written.
+    pub(super) fn written(&mut self, id: TurnId) {
+        self.set_waits(id, false);
+    }
+
+    fn set_waits(&mut self, id: TurnId, waits: bool) {
+        for turn in self.open.iter_mut().filter(|turn| turn.id == id) {
+            turn.waits = waits;
+        }
+    }
+
+    /// Whether the CLI has a prompt whose turn is not over.
+    pub(super) fn any_written(&self) -> bool {
+        self.oldest().is_some()
+    }
+
+    /// The open turn whose prompt was written first.
+    fn oldest(&self) -> Option<TurnId> {
+        self.open
+            .iter()
+            .find(|turn| !turn.waits)
+            .map(|turn| turn.id)
+    }
+
+    /// Whether the CLI has named a prompt.
+    pub(super) fn names_prompts(&self) -> bool {
+        self.named
     }
 
     pub(super) fn is_open(&self, id: TurnId) -> bool {
@@ -147,7 +185,7 @@ impl Turns {
         let turn = if self.named {
             self.current
         } else {
-            self.open.front().map(|turn| turn.id)
+            self.oldest()
         };
         if turn.is_some() {
             match self.watched_mut() {
@@ -204,7 +242,7 @@ impl Turns {
             }
             None if !of_the_host => None,
             None => {
-                let oldest = self.open.front().map(|turn| turn.id);
+                let oldest = self.oldest();
                 ended.extend(oldest.map(|id| self.end(id)).unwrap_or_default());
                 oldest
             }
@@ -214,7 +252,7 @@ impl Turns {
     }
 
     /// Takes a turn out; returns it unless its end was reported already.
-    fn end(&mut self, id: TurnId) -> Vec<TurnId> {
+    pub(super) fn end(&mut self, id: TurnId) -> Vec<TurnId> {
         if self.current == Some(id) {
             self.current = None;
         }

@@ -70,6 +70,10 @@ pub(super) fn initialize_payload() -> Json {
         ),
         ("account", object([("apiKeySource", Json::string("none"))])),
         ("pid", Json::Number(std::process::id().to_string())),
+        (
+            "capabilities",
+            Json::Array(vec![Json::string("msg_lifecycle_v1")]),
+        ),
     ])
 }
 
