@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
-use rustix::process::{pidfd_open, Pid, PidfdFlags};
+use rustix::process::{pidfd_open, pidfd_send_signal, Pid, PidfdFlags, Signal};
 
 /// The variable that marks a CLI and everything it starts.
 const MARK: &str = "TOWLINE_SESSION";
@@ -51,17 +51,11 @@ pub fn descendants(pid: u32) -> BTreeSet<u32> {
     found
 }
 
-/// The one of these processes that runs this command line.
-pub fn running(pids: &BTreeSet<u32>, command: &[&str]) -> Option<u32> {
+/// The one of these processes that has this text on its command line.
+pub fn running(pids: &BTreeSet<u32>, text: &str) -> Option<u32> {
     pids.iter().copied().find(|pid| {
         let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        let words: Vec<&[u8]> = line.split(|byte| *byte == 0).collect();
-        // The last word ends with a NUL too.
-        words.len() == command.len() + 1
-            && words
-                .iter()
-                .zip(command)
-                .all(|(word, wanted)| *word == wanted.as_bytes())
+        String::from_utf8_lossy(&line).contains(text)
     })
 }
 
@@ -77,6 +71,14 @@ impl Watched {
             Some((pid, pidfd_open(raw, PidfdFlags::empty()).ok()?))
         });
         Watched(opened.collect())
+    }
+
+    /// Ends all of them: SIGKILL.
+    pub fn kill(&self) {
+        for (_, fd) in &self.0 {
+            // One that has ended needs no signal.
+            let _ = pidfd_send_signal(fd, Signal::KILL);
+        }
     }
 
     /// Waits until all have ended; those that have not when the time is up.

@@ -4,15 +4,10 @@ use std::time::Duration;
 
 use serde_json::json;
 use towline::{Error, Exit, LocalError, TurnOutcome};
-use towline_real_cli::{on_both_versions, Stage, LIMIT};
+use towline_real_cli::{on_both_versions, on_the_current_version, Seen, Stage, LIMIT};
 
-on_both_versions!(
-    idle,
-    in_mid_turn,
-    in_mid_turn_with_patience,
-    the_input_ends_after_the_last_prompt,
-    before_the_session_is_open,
-);
+on_both_versions!(idle, in_mid_turn, the_input_ends_after_the_last_prompt,);
+on_the_current_version!(in_mid_turn_with_patience, before_the_session_is_open);
 
 fn idle(stage: &Stage) {
     let mut host = stage.open(json!({}));
@@ -37,7 +32,7 @@ fn in_mid_turn(stage: &Stage) {
     assert_eq!(ending.closing.error, None, "the host wanted the end");
     assert!(ending.log.iter().any(|seen| matches!(
         seen,
-        towline_real_cli::Seen::Ended(id, TurnOutcome::SessionEnded(_)) if *id == turn
+        Seen::Ended(id, TurnOutcome::SessionEnded(_)) if *id == turn
     )));
 }
 

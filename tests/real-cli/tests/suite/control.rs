@@ -5,10 +5,11 @@ use std::fs;
 use serde_json::{json, Value};
 use towline::protocol::control::envelope::UserMessage;
 use towline::{fresh_uuid, Error, Reply, RequestError, Tool, ToolServer};
-use towline_real_cli::{on_both_versions, on_the_current_version, prompt_tool, Stage};
+use towline_real_cli::{on_both_versions, on_the_current_version, prompt_tool, Record, Stage};
 
-on_both_versions!(set_model, an_unknown_request_is_refused);
+on_both_versions!(set_model);
 on_the_current_version!(
+    an_unknown_request_is_refused,
     set_permission_mode,
     mcp_status,
     get_context_usage,
@@ -50,13 +51,12 @@ fn an_unknown_request_is_refused(stage: &Stage) {
         panic!("{error}")
     };
     assert!(error.message.contains("no_such_request"), "{error}");
-    let code = stage.is_current().then_some("unsupported_request");
-    assert_eq!(error.code.as_deref(), code);
+    assert_eq!(error.code.as_deref(), Some("unsupported_request"));
     host.end().is_clean();
 }
 
 fn set_permission_mode(stage: &Stage) {
-    let asked = towline_real_cli::Record::new();
+    let asked = Record::new();
     let builder = stage.builder(json!({})).on_permission({
         let asked = asked.clone();
         move |_| {

@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use serde_json::{json, Value};
 use towline_real_cli::processes::{descendants, mark_of, marked, running, Watched};
-use towline_real_cli::{on_both_versions, prompt_tool, Host, Stage, LIMIT};
+use towline_real_cli::{on_both_versions, on_the_current_version, prompt_tool, Host, Stage, LIMIT};
 
 on_both_versions!(
     a_host_that_is_killed_leaves_nothing,
     a_close_in_mid_turn_leaves_nothing,
     a_dropped_session_leaves_nothing,
-    without_a_watchdog_a_killed_host_leaves_the_background_shell,
 );
+on_the_current_version!(without_a_watchdog_a_killed_host_leaves_them_all);
 
 /// How soon everything is gone.
 const SOON: Duration = Duration::from_secs(5);
@@ -38,7 +38,7 @@ fn family(cli: u32) -> (String, BTreeSet<u32>) {
     let family = marked(&mark);
     assert!(family.contains(&cli));
     assert!(
-        running(&family, &["sleep", "987"]).is_some(),
+        running(&family, "sleep 987").is_some(),
         "the background shell runs: {family:?}"
     );
     (mark, family)
@@ -126,9 +126,9 @@ fn a_host_that_is_killed_leaves_nothing(stage: &Stage) {
     is_gone(&mark, &watched, SOON);
 }
 
-/// What the watchdog is for: without one the end of its input is all the CLI notices. It does end,
-/// once its turn has, and what it put into the background stays.
-fn without_a_watchdog_a_killed_host_leaves_the_background_shell(stage: &Stage) {
+/// What the watchdog is for. Without one the end of its input is all that the CLI notices, and as
+/// long as it waits for what it put into the background, both stay.
+fn without_a_watchdog_a_killed_host_leaves_them_all(stage: &Stage) {
     let mut options = options();
     options["watchdog"] = json!(false);
     let mut victim = Victim::start(stage, options);
@@ -136,8 +136,14 @@ fn without_a_watchdog_a_killed_host_leaves_the_background_shell(stage: &Stage) {
     let of_the_host = descendants(victim.host.id());
     assert!(
         of_the_host.is_subset(&family),
-        "no watchdog: {of_the_host:?}"
+        "no watchdog: {of_the_host:?} beside {family:?}"
     );
+    let watched = Watched::new(family.iter().copied());
     victim.kill();
-    let _ = mark;
+    stage.api().release("never");
+    // The turn ends and nothing more happens: so this takes its whole time.
+    let survivors = watched.survivors(Duration::from_secs(2));
+    watched.kill();
+    assert!(survivors.contains(&victim.cli), "{survivors:?}");
+    is_gone(&mark, &watched, SOON);
 }

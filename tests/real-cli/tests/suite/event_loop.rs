@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use serde_json::json;
 use towline::{Event, Session, TurnOutcome};
-use towline_real_cli::{on_both_versions, Stage, LIMIT};
+use towline_real_cli::{on_the_current_version, Stage, LIMIT};
 
-on_both_versions!(two_sessions_in_one_poll_loop);
+on_the_current_version!(two_sessions_in_one_poll_loop);
 
 /// What one session has said so far.
 struct Half {

@@ -8,13 +8,15 @@ use towline_real_cli::{
 
 on_both_versions!(
     before_and_after_a_tool,
-    a_matcher_picks_tools,
     one_that_denies_a_tool,
-    one_that_changes_the_input,
-    one_that_blocks_a_prompt,
     one_at_the_stop_that_continues,
 );
-on_the_current_version!(one_that_fails_blocks_when_it_is_to);
+on_the_current_version!(
+    a_matcher_picks_tools,
+    one_that_changes_the_input,
+    one_that_blocks_a_prompt,
+    one_that_fails_blocks_when_it_is_to,
+);
 
 const NO_OPINION: &str = "{}";
 

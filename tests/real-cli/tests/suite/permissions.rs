@@ -5,16 +5,18 @@ use std::thread;
 
 use serde_json::{json, Value};
 use towline::{Error, LocalError, Reply, RequestHandle};
-use towline_real_cli::{on_both_versions, prompt_tool, Record, Stage};
+use towline_real_cli::{on_both_versions, on_the_current_version, prompt_tool, Record, Stage};
 
 on_both_versions!(
     allowed,
-    allowed_with_another_input,
     denied,
     denied_with_interrupt,
+    interrupted_while_pending,
+);
+on_the_current_version!(
+    allowed_with_another_input,
     answered_later_from_another_thread,
     a_handle_that_is_dropped_denies,
-    interrupted_while_pending,
 );
 
 fn touch(name: &str) -> String {

@@ -3,8 +3,8 @@
 use serde_json::json;
 use towline_real_cli::{on_both_versions, on_the_current_version, Host, Stage};
 
-on_both_versions!(resume, the_id_of_the_session_is_given);
-on_the_current_version!(fork);
+on_both_versions!(resume);
+on_the_current_version!(fork, the_id_of_the_session_is_given);
 
 /// A session with one prompt, closed; its id.
 fn earlier(stage: &Stage) -> String {

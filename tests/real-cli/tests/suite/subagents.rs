@@ -47,7 +47,7 @@ fn in_the_foreground(stage: &Stage) {
 /// The host has sent its last prompt. A background agent is still at work and asks for permission,
 /// so the input stays open until its own turn is over.
 fn in_the_background_with_the_input_kept_open(stage: &Stage) {
-    let builder = stage.builder(json!({"allowedTools": ["Agent"]}));
+    let builder = stage.builder(json!({}));
     let mut host = stage.start(builder.permission_events());
     let inner = prompt_tool(
         "Bash",

@@ -7,7 +7,6 @@ use towline_real_cli::{is_result, on_both_versions, on_the_current_version, Seen
 on_both_versions!(
     one_turn,
     several_turns,
-    partial_messages,
     prompts_that_wait_each_end,
     prompts_sent_at_once_each_end,
     prompts_sent_before_the_session_is_open_each_end,
@@ -15,7 +14,10 @@ on_both_versions!(
     interrupt_leaves_waiting_prompts,
     a_waiting_prompt_is_taken_back,
 );
-on_the_current_version!(a_prompt_folded_into_a_running_turn_shares_its_result);
+on_the_current_version!(
+    partial_messages,
+    a_prompt_folded_into_a_running_turn_shares_its_result,
+);
 
 fn one_turn(stage: &Stage) {
     let mut host = stage.open(json!({}));
