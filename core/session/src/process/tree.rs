@@ -1,6 +1,8 @@
 //! The descendants of a CLI. Its shells run in sessions of their own, out of reach of a signal to
 //! its group, so they are found by a mark in their environment.
 
+use std::collections::BTreeSet;
+
 use rustix::process::{kill_process, Pid, Signal};
 
 /// The environment variable that marks a CLI and everything it starts.
@@ -20,34 +22,41 @@ pub(super) fn has_children(pid: Pid) -> bool {
         })
 }
 
-/// Kills every process that carries `MARK=mark` in its environment. Only Linux lets one look.
+/// How often is looked for what was started while the rest was being killed.
+const ROUNDS: usize = 8;
+
+/// Kills every process that carries `MARK=mark` in its environment, and what those start
+/// meanwhile. Only Linux lets one look.
 pub(super) fn kill_marked(mark: &str) {
-    let wanted = format!("{MARK}={mark}");
-    let Ok(processes) = std::fs::read_dir("/proc") else {
-        return;
-    };
-    let own = rustix::process::getpid();
-    for process in processes.flatten() {
-        let name = process.file_name();
-        let Some(pid) = name
-            .to_str()
-            .and_then(|name| name.parse().ok())
-            .and_then(Pid::from_raw)
-        else {
-            continue;
-        };
-        if pid == own {
-            continue;
-        }
-        let Ok(environment) = std::fs::read(process.path().join("environ")) else {
-            continue;
-        };
-        if environment
-            .split(|byte| *byte == 0)
-            .any(|entry| entry == wanted.as_bytes())
-        {
+    let mut killed = BTreeSet::new();
+    for _ in 0..ROUNDS {
+        let before = killed.len();
+        for pid in marked(mark) {
             // It may have ended since.
             let _ = kill_process(pid, Signal::KILL);
+            killed.insert(pid.as_raw_nonzero());
+        }
+        if killed.len() == before {
+            return;
         }
     }
+}
+
+/// The other processes that carry this mark.
+fn marked(mark: &str) -> Vec<Pid> {
+    let wanted = format!("{MARK}={mark}");
+    let Ok(processes) = std::fs::read_dir("/proc") else {
+        return Vec::new();
+    };
+    let own = rustix::process::getpid();
+    let of_the_mark = |process: std::fs::DirEntry| {
+        let pid = process.file_name().to_str()?.parse().ok();
+        let pid = pid.and_then(Pid::from_raw).filter(|pid| *pid != own)?;
+        let environment = std::fs::read(process.path().join("environ")).ok()?;
+        let mut entries = environment.split(|byte| *byte == 0);
+        entries
+            .any(|entry| entry == wanted.as_bytes())
+            .then_some(pid)
+    };
+    processes.flatten().filter_map(of_the_mark).collect()
 }

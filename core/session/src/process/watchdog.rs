@@ -12,7 +12,8 @@ use super::tree::MARK;
 
 /// Lines on stdin: `+ GROUP MARK` for a process group to look after, `- GROUP` for one that is
 /// gone. The end of stdin means that the host is gone: what is left gets a second to end by the end
-/// of its own stdin, a second after SIGTERM, then SIGKILL, its marked descendants with it.
+/// of its own stdin, a second after SIGTERM, then SIGKILL, its marked descendants with it and what
+/// those start meanwhile.
 const SCRIPT: &str = r#"
 trap '' HUP INT QUIT TERM PIPE
 while read -r op group mark; do
@@ -31,9 +32,17 @@ later
 for g in $groups; do
   kill -s KILL -- "-$g"
   eval "mark=\$g_$g"
-  for e in $(grep -l -a -F "$MARK_NAME=$mark" /proc/[0-9]*/environ); do
-    p=${e#/proc/}; p=${p%/environ}
-    [ "$p" = $$ ] || kill -s KILL "$p"
+  killed=" $$ "
+  for round in 1 2 3 4 5 6 7 8; do
+    before=$killed
+    for e in $(grep -l -a -F "$MARK_NAME=$mark" /proc/[0-9]*/environ); do
+      p=${e#/proc/}; p=${p%/environ}
+      case $killed in
+        *" $p "*) ;;
+        *) kill -s KILL "$p"; killed="$killed$p " ;;
+      esac
+    done
+    [ "$killed" = "$before" ] && break
   done
 done
 "#;
