@@ -26,6 +26,7 @@ check: tools ## format, lints, documentation, generated files current, licences
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked --quiet
 	$(CARGO) run --quiet --locked -p xtask -- header --check
 	$(CARGO) run --quiet --locked -p xtask -- schemas --check
+	$(CARGO) run --quiet --locked -p xtask -- readme --check
 	@if command -v cargo-deny >/dev/null; then $(CARGO) deny --offline check licenses bans sources; \
 	else echo "SKIPPED: licences (cargo install cargo-deny to check them)"; fi
 

@@ -1,4 +1,6 @@
-//! Files that are generated from the Rust sources and committed: the C header and the JSON Schemas.
+//! Files that are generated from the Rust sources and committed: the C header, the JSON Schemas, the
+//! README's examples.
 
 pub mod files;
 pub mod header;
+pub mod readme;

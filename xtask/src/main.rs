@@ -1,10 +1,10 @@
-//! `cargo run -p xtask -- header [--check]`
+//! `cargo run -p xtask -- header|readme [--check]`
 
 use std::process::ExitCode;
 
-use towline_xtask::{files, header};
+use towline_xtask::{files, header, readme};
 
-const USAGE: &str = "usage: cargo run -p xtask -- header [--check]";
+const USAGE: &str = "usage: cargo run -p xtask -- header|readme [--check]";
 
 fn main() -> ExitCode {
     match run() {
@@ -26,6 +26,7 @@ fn run() -> Result<(), String> {
     };
     let generated = match what {
         "header" => vec![header::generate()?],
+        "readme" => vec![readme::generate()?],
         _ => return Err(USAGE.into()),
     };
     match check {
