@@ -3,9 +3,10 @@
 use serde_json::{json, Value};
 use towline::protocol::control::envelope::UserMessage;
 use towline::{fresh_uuid, Reply};
-use towline_real_cli::{on_the_current_version, prompt_tool, Stage};
+use towline_real_cli::{on_both_versions, on_the_current_version, prompt_tool, Stage};
 
-on_the_current_version!(an_image, a_structured_answer, replayed_prompts);
+on_both_versions!(replayed_prompts);
+on_the_current_version!(an_image, a_structured_answer);
 
 /// A PNG of one pixel.
 const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
