@@ -11,16 +11,28 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::control::RawJson;
-use crate::json::{elements, members, string, JsonText, Kind};
+use crate::json::{elements, members, scanned_string, string, JsonText, Kind};
 
 /// A field's value from its validated JSON text; `None` when the text is of another kind.
 pub(crate) trait Read<'a>: Sized {
     fn read(text: &'a str) -> Option<Self>;
+
+    /// The same, told by the scanner whether the text is a string with escapes.
+    #[inline(always)]
+    fn read_member(text: &'a str, escaped: bool) -> Option<Self> {
+        let _ = escaped;
+        Self::read(text)
+    }
 }
 
 impl<'a> Read<'a> for Cow<'a, str> {
     fn read(text: &'a str) -> Option<Self> {
         string(text)
+    }
+
+    #[inline(always)]
+    fn read_member(text: &'a str, escaped: bool) -> Option<Self> {
+        scanned_string(text, escaped)
     }
 }
 
@@ -89,6 +101,15 @@ impl<'a, T: Read<'a>> Read<'a> for Option<T> {
     fn read(text: &'a str) -> Option<Self> {
         Some(if text == "null" { None } else { T::read(text) })
     }
+
+    #[inline(always)]
+    fn read_member(text: &'a str, escaped: bool) -> Option<Self> {
+        Some(if text == "null" {
+            None
+        } else {
+            T::read_member(text, escaped)
+        })
+    }
 }
 
 impl<'a, T: Read<'a>> Read<'a> for Box<T> {
@@ -150,10 +171,11 @@ macro_rules! view {
             /// Reads the fields from the text of an object; an error when it is not one.
             pub fn decode(json: &'a str) -> Result<Self, $crate::json::ScanError> {
                 let mut view = $name { json, ..Self::default() };
-                $crate::json::members(json, |key, value| match key {
+                $crate::json::members_and_escapes(json, |key, value, escaped| match key {
                     $(
                         $crate::view::wire!($field $(as $wire)?) => {
-                            view.$field = $crate::view::Read::read(value).unwrap_or_default();
+                            view.$field =
+                                $crate::view::Read::read_member(value, escaped).unwrap_or_default();
                         }
                     )*
                     _ => {}

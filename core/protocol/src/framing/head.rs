@@ -35,6 +35,24 @@ pub enum MessageType {
     TranscriptMirror,
     /// `command_lifecycle`
     CommandLifecycle,
+    /// `conversation_reset`
+    ConversationReset,
+    /// `tool_progress`
+    ToolProgress,
+    /// `auth_status`
+    AuthStatus,
+    /// `rate_limit_event`
+    RateLimitEvent,
+    /// `tool_use_summary`
+    ToolUseSummary,
+    /// `prompt_suggestion`
+    PromptSuggestion,
+    /// `active_goal`
+    ActiveGoal,
+    /// `autocompact_state`
+    AutocompactState,
+    /// `queued_notification`
+    QueuedNotification,
     /// Any other; [`Head::message_type`] has its name.
     Other,
 }
@@ -54,6 +72,15 @@ impl MessageType {
             "keep_alive" => MessageType::KeepAlive,
             "transcript_mirror" => MessageType::TranscriptMirror,
             "command_lifecycle" => MessageType::CommandLifecycle,
+            "conversation_reset" => MessageType::ConversationReset,
+            "tool_progress" => MessageType::ToolProgress,
+            "auth_status" => MessageType::AuthStatus,
+            "rate_limit_event" => MessageType::RateLimitEvent,
+            "tool_use_summary" => MessageType::ToolUseSummary,
+            "prompt_suggestion" => MessageType::PromptSuggestion,
+            "active_goal" => MessageType::ActiveGoal,
+            "autocompact_state" => MessageType::AutocompactState,
+            "queued_notification" => MessageType::QueuedNotification,
             _ => MessageType::Other,
         }
     }
@@ -135,30 +162,28 @@ impl Head {
             length: value.len() as u32,
         };
         let mut owned: Vec<Box<str>> = Vec::new();
-        let mut string =
-            |value: &str| match value.strip_prefix('"').and_then(|v| v.strip_suffix('"')) {
-                None => Field::ABSENT,
-                Some(inner) if inner.as_bytes().contains(&b'\\') => match json::string(value) {
-                    Some(plain) => {
-                        owned.push(Box::from(plain.as_ref()));
-                        Field {
-                            start: owned.len() as u32 - 1,
-                            length: Field::OWNED,
-                        }
-                    }
-                    None => Field::ABSENT,
-                },
-                Some(inner) => span(inner),
+        let mut string = |value: &str, escaped: bool| {
+            let Some(inner) = value.strip_prefix('"').and_then(|v| v.strip_suffix('"')) else {
+                return Field::ABSENT;
             };
-        json::members(text, |key, value| match key {
-            "type" => head.name = string(value),
-            "uuid" => head.uuid = string(value),
-            "subtype" => head.subtype = string(value),
-            "session_id" => head.session_id = string(value),
-            "request_id" => head.request_id = string(value),
-            "parent_tool_use_id" => head.parent_tool_use_id = string(value),
+            if !escaped {
+                return span(inner);
+            }
+            owned.push(Box::from(json::string(value).unwrap_or_default().as_ref()));
+            Field {
+                start: owned.len() as u32 - 1,
+                length: Field::OWNED,
+            }
+        };
+        json::members_and_escapes(text, |key, value, escaped| match key {
+            "type" => head.name = string(value, escaped),
+            "uuid" => head.uuid = string(value, escaped),
+            "subtype" => head.subtype = string(value, escaped),
+            "session_id" => head.session_id = string(value, escaped),
+            "request_id" => head.request_id = string(value, escaped),
+            "parent_tool_use_id" => head.parent_tool_use_id = string(value, escaped),
             "request" | "response" => head.body = span(value),
-            "user_message_uuid" => head.user_message_uuid = string(value),
+            "user_message_uuid" => head.user_message_uuid = string(value, escaped),
             "user_message_uuids" => head.user_message_uuids = span(value),
             "origin" => head.origin = span(value),
             _ => {}

@@ -1,4 +1,7 @@
 //! A validating scanner: one pass over the bytes, no tree, no recursion.
+//!
+//! Every step takes the place where it begins and gives the place where it ends, so that the place
+//! stays in a register.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -15,27 +18,98 @@ pub struct ScanError {
     pub what: &'static str,
 }
 
-type Scanned<T> = Result<T, ScanError>;
+/// What can be wrong, and [`WRONG`] in words.
+#[derive(Debug, Clone, Copy)]
+#[repr(u8)]
+enum Wrong {
+    NotAnObject,
+    NotAnArray,
+    Name,
+    Colon,
+    ObjectGoesOn,
+    ArrayGoesOn,
+    Value,
+    NoValue,
+    Trailing,
+    Control,
+    Unterminated,
+    Unicode,
+    Escape,
+    Digit,
+}
+
+const WRONG: [(Wrong, &str); 14] = [
+    (Wrong::NotAnObject, "not an object"),
+    (Wrong::NotAnArray, "not an array"),
+    (Wrong::Name, "expected a member name"),
+    (Wrong::Colon, "expected ':'"),
+    (Wrong::ObjectGoesOn, "expected ',' or '}'"),
+    (Wrong::ArrayGoesOn, "expected ',' or ']'"),
+    (Wrong::Value, "expected a value"),
+    (Wrong::NoValue, "the text ends before a value"),
+    (Wrong::Trailing, "text after the value"),
+    (Wrong::Control, "control character in a string"),
+    (Wrong::Unterminated, "unterminated string"),
+    (Wrong::Unicode, "bad \\u escape"),
+    (Wrong::Escape, "unknown escape"),
+    (Wrong::Digit, "expected a digit"),
+];
+
+/// A [`ScanError`] in one word, the place above the reason, so that results are returned in
+/// registers.
+#[derive(Clone, Copy)]
+struct Fault(u64);
+
+impl Fault {
+    const BITS: u32 = 4;
+
+    #[cold]
+    fn new(wrong: Wrong, at: usize) -> Fault {
+        Fault((at as u64) << Fault::BITS | wrong as u64)
+    }
+}
+
+impl From<Fault> for ScanError {
+    fn from(fault: Fault) -> Self {
+        let reason = fault.0 & ((1 << Fault::BITS) - 1);
+        ScanError {
+            at: (fault.0 >> Fault::BITS) as usize,
+            what: WRONG.get(reason as usize).map_or("", |(_, what)| what),
+        }
+    }
+}
+
+/// Where a step ends.
+type Step = Result<usize, Fault>;
+
+fn wrong<T>(wrong: Wrong, at: usize) -> Result<T, Fault> {
+    Err(Fault::new(wrong, at))
+}
 
 /// Checks that `text` is one JSON value with nothing but white space around it (RFC 8259).
 ///
 /// Depth is limited by memory only: one bit a level.
 pub fn validate(text: &str) -> Result<(), ScanError> {
-    let mut scanner = Scanner::new(text);
-    scanner.space();
-    scanner.value()?;
-    scanner.end()
+    let bytes = text.as_bytes();
+    let end = value(bytes, space(bytes, 0))?;
+    Ok(finish(bytes, end)?)
 }
 
 /// Validates `text` as one JSON object and calls `visit(key, value)` for each of its members, in
 /// order, duplicates included. `key` is unescaped, `value` is the member's own JSON text.
 ///
 /// `visit` may have been called for some members before an error is found.
-pub fn members<'a>(text: &'a str, visit: impl FnMut(&str, &'a str)) -> Result<(), ScanError> {
-    let mut scanner = Scanner::new(text);
-    scanner.space();
-    scanner.object(text, visit, |scanner, _| scanner.value())?;
-    scanner.end()
+pub fn members<'a>(text: &'a str, mut visit: impl FnMut(&str, &'a str)) -> Result<(), ScanError> {
+    members_and_escapes(text, |key, value, _| visit(key, value))
+}
+
+/// As [`members`]; tells also whether the value is a string with escapes in it.
+#[inline(always)]
+pub(crate) fn members_and_escapes<'a>(
+    text: &'a str,
+    visit: impl FnMut(&str, &'a str, bool),
+) -> Result<(), ScanError> {
+    whole(text, &mut Flat(visit))
 }
 
 /// As [`members`], and in the same pass calls `visit_inner` for the members of the member named
@@ -44,50 +118,150 @@ pub fn nested_members<'a>(
     text: &'a str,
     inner: &str,
     visit: impl FnMut(&str, &'a str),
-    mut visit_inner: impl FnMut(&str, &'a str),
+    visit_inner: impl FnMut(&str, &'a str),
 ) -> Result<(), ScanError> {
-    let mut scanner = Scanner::new(text);
-    scanner.space();
-    let mut step = |scanner: &mut Scanner<'a>, key: &str| {
-        if key == inner && scanner.peek() == Some(b'{') {
-            scanner.object(text, &mut visit_inner, |scanner, _| scanner.value())
-        } else {
-            scanner.value()
-        }
+    let mut visitor = Nested {
+        inner,
+        visit,
+        visit_inner,
     };
-    scanner.object(text, visit, &mut step)?;
-    scanner.end()
+    whole(text, &mut visitor)
+}
+
+/// What is done with the members of an object.
+trait Visit<'a> {
+    fn member(&mut self, key: &str, value: &'a str, escaped: bool);
+
+    /// Steps over a member's value, from its first byte. Strings are stepped over without asking.
+    #[inline(always)]
+    fn step(&mut self, _key: &str, text: &'a str, at: usize) -> Step {
+        value(text.as_bytes(), at)
+    }
+}
+
+struct Flat<F>(F);
+
+impl<'a, F: FnMut(&str, &'a str, bool)> Visit<'a> for Flat<F> {
+    #[inline(always)]
+    fn member(&mut self, key: &str, value: &'a str, escaped: bool) {
+        (self.0)(key, value, escaped);
+    }
+}
+
+struct Nested<'k, F, G> {
+    inner: &'k str,
+    visit: F,
+    visit_inner: G,
+}
+
+impl<'a, F: FnMut(&str, &'a str), G: FnMut(&str, &'a str)> Visit<'a> for Nested<'_, F, G> {
+    #[inline(always)]
+    fn member(&mut self, key: &str, value: &'a str, _: bool) {
+        (self.visit)(key, value);
+    }
+
+    #[inline(always)]
+    fn step(&mut self, key: &str, text: &'a str, at: usize) -> Step {
+        if key != self.inner || text.as_bytes().get(at) != Some(&b'{') {
+            return value(text.as_bytes(), at);
+        }
+        let visit_inner = &mut self.visit_inner;
+        let mut inner = Flat(|key: &str, value, _| visit_inner(key, value));
+        object(text, at, &mut inner)
+    }
+}
+
+/// Visits the members of `text`, which is one object and nothing else.
+#[inline(always)]
+fn whole<'a>(text: &'a str, visitor: &mut impl Visit<'a>) -> Result<(), ScanError> {
+    let bytes = text.as_bytes();
+    let end = object(text, space(bytes, 0), visitor)?;
+    Ok(finish(bytes, end)?)
 }
 
 /// Validates `text` as one JSON array and calls `visit(value)` for the JSON text of each element.
 pub fn elements<'a>(text: &'a str, mut visit: impl FnMut(&'a str)) -> Result<(), ScanError> {
-    let mut scanner = Scanner::new(text);
-    scanner.space();
-    if scanner.peek() != Some(b'[') {
-        return Err(scanner.error("not an array"));
+    for element in Elements::of(text) {
+        visit(element?);
     }
-    scanner.at += 1;
-    scanner.space();
-    if scanner.peek() == Some(b']') {
-        scanner.at += 1;
-        return scanner.end();
-    }
-    loop {
-        let start = scanner.at;
-        scanner.value()?;
-        visit(text.get(start..scanner.at).unwrap_or_default());
-        scanner.space();
-        match scanner.peek() {
-            Some(b',') => {
-                scanner.at += 1;
-                scanner.space();
-            }
-            Some(b']') => {
-                scanner.at += 1;
-                return scanner.end();
-            }
-            _ => return Err(scanner.error("expected ',' or ']'")),
+    Ok(())
+}
+
+/// The JSON text of each element of an array, scanned and validated one by one. An error is the
+/// last item; without one, the text is one valid array.
+#[derive(Debug, Clone)]
+pub struct Elements<'a> {
+    text: &'a str,
+    at: usize,
+    state: Reading,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Reading {
+    Start,
+    Elements,
+    Done,
+}
+
+impl<'a> Elements<'a> {
+    /// The elements of `text`; nothing is scanned yet.
+    pub fn of(text: &'a str) -> Self {
+        Elements {
+            text,
+            at: 0,
+            state: Reading::Start,
         }
+    }
+
+    /// Steps behind the comma, or to the end when there is no other element.
+    fn separator(&mut self) -> Result<(), Fault> {
+        let bytes = self.text.as_bytes();
+        let first = matches!(self.state, Reading::Start);
+        let mut at = space(bytes, self.at);
+        if first {
+            if bytes.get(at) != Some(&b'[') {
+                return wrong(Wrong::NotAnArray, at);
+            }
+            at = space(bytes, at + 1);
+        }
+        match bytes.get(at) {
+            Some(b']') => {
+                self.state = Reading::Done;
+                return finish(bytes, at + 1);
+            }
+            _ if first => self.at = at,
+            Some(b',') => self.at = space(bytes, at + 1),
+            _ => return wrong(Wrong::ArrayGoesOn, at),
+        }
+        self.state = Reading::Elements;
+        Ok(())
+    }
+
+    fn element(&mut self) -> Result<Option<&'a str>, Fault> {
+        self.separator()?;
+        if let Reading::Done = self.state {
+            return Ok(None);
+        }
+        let end = value(self.text.as_bytes(), self.at)?;
+        let element = self.text.get(self.at..end).unwrap_or_default();
+        self.at = end;
+        Ok(Some(element))
+    }
+}
+
+impl<'a> Iterator for Elements<'a> {
+    type Item = Result<&'a str, ScanError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Reading::Done = self.state {
+            return None;
+        }
+        self.element()
+            .map_err(|fault| {
+                self.state = Reading::Done;
+                ScanError::from(fault)
+            })
+            .transpose()
     }
 }
 
@@ -100,6 +274,7 @@ struct Open {
 }
 
 impl Open {
+    #[inline(always)]
     fn push(&mut self, object: bool) {
         if self.depth > 0 && self.depth % 64 == 0 {
             self.full.push(self.bits);
@@ -108,6 +283,7 @@ impl Open {
         self.depth += 1;
     }
 
+    #[inline(always)]
     fn pop(&mut self) {
         self.depth -= 1;
         self.bits >>= 1;
@@ -116,285 +292,239 @@ impl Open {
         }
     }
 
+    #[inline(always)]
     fn in_object(&self) -> bool {
         self.bits & 1 == 1
     }
 }
 
-struct Scanner<'a> {
-    bytes: &'a [u8],
-    at: usize,
+/// Steps over white space, which the CLI does not write.
+#[inline(always)]
+fn space(bytes: &[u8], at: usize) -> usize {
+    match bytes.get(at) {
+        Some(0..=b' ') => long_space(bytes, at),
+        _ => at,
+    }
 }
 
-impl<'a> Scanner<'a> {
-    fn new(text: &'a str) -> Self {
-        Scanner {
-            bytes: text.as_bytes(),
-            at: 0,
-        }
+#[cold]
+fn long_space(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(b' ' | b'\t' | b'\r' | b'\n') = bytes.get(at) {
+        at += 1;
     }
+    at
+}
 
-    #[inline(always)]
-    fn peek(&self) -> Option<u8> {
-        self.bytes.get(self.at).copied()
-    }
-
-    #[cold]
-    fn error(&self, what: &'static str) -> ScanError {
-        ScanError { at: self.at, what }
-    }
-
-    #[inline(always)]
-    fn space(&mut self) {
-        while let Some(b' ' | b'\t' | b'\r' | b'\n') = self.peek() {
-            self.at += 1;
-        }
-    }
-
-    #[inline(always)]
-    fn take(&mut self, byte: u8, what: &'static str) -> Scanned<()> {
-        if self.peek() == Some(byte) {
-            self.at += 1;
-            Ok(())
-        } else {
-            Err(self.error(what))
-        }
-    }
-
-    /// Steps over an object, from its brace; `step(self, key)` steps over each value.
-    #[inline(always)]
-    fn object(
-        &mut self,
-        text: &'a str,
-        mut visit: impl FnMut(&str, &'a str),
-        mut step: impl FnMut(&mut Self, &str) -> Scanned<()>,
-    ) -> Scanned<()> {
-        if self.peek() != Some(b'{') {
-            return Err(self.error("not an object"));
-        }
-        self.at += 1;
-        self.space();
-        if self.peek() == Some(b'}') {
-            self.at += 1;
-            return Ok(());
-        }
-        loop {
-            if self.peek() != Some(b'"') {
-                return Err(self.error("expected a member name"));
-            }
-            let start = self.at + 1;
-            let escaped = self.string()?;
-            let key = text.get(start..self.at - 1).unwrap_or_default();
-            let mut plain = String::new();
-            let key = if escaped {
-                text::unescape(key, &mut plain);
-                plain.as_str()
-            } else {
-                key
-            };
-            self.space();
-            self.take(b':', "expected ':'")?;
-            self.space();
-            let start = self.at;
-            step(self, key)?;
-            visit(key, text.get(start..self.at).unwrap_or_default());
-            self.space();
-            match self.peek() {
-                Some(b',') => {
-                    self.at += 1;
-                    self.space();
-                }
-                Some(b'}') => {
-                    self.at += 1;
-                    return Ok(());
-                }
-                _ => return Err(self.error("expected ',' or '}'")),
-            }
-        }
-    }
-
-    fn end(&mut self) -> Scanned<()> {
-        self.space();
-        if self.at == self.bytes.len() {
-            Ok(())
-        } else {
-            Err(self.error("text after the value"))
-        }
-    }
-
-    /// Steps over one value; `at` stands on its first byte and ends behind its last.
-    #[inline]
-    fn value(&mut self) -> Scanned<()> {
-        match self.peek() {
-            Some(b'"') => self.string().map(|_| ()),
-            Some(b'{' | b'[') => self.container(),
-            _ => self.scalar(),
-        }
-    }
-
-    fn scalar(&mut self) -> Scanned<()> {
-        match self.peek() {
-            Some(b'-' | b'0'..=b'9') => self.number(),
-            Some(b't') => self.literal(b"true"),
-            Some(b'f') => self.literal(b"false"),
-            Some(b'n') => self.literal(b"null"),
-            Some(_) => Err(self.error("expected a value")),
-            None => Err(self.error("the text ends before a value")),
-        }
-    }
-
-    #[inline(always)]
-    fn member_name(&mut self) -> Scanned<()> {
-        if self.peek() != Some(b'"') {
-            return Err(self.error("expected a member name"));
-        }
-        self.string()?;
-        self.space();
-        self.take(b':', "expected ':'")?;
-        self.space();
+fn finish(bytes: &[u8], at: usize) -> Result<(), Fault> {
+    let at = space(bytes, at);
+    if at == bytes.len() {
         Ok(())
+    } else {
+        wrong(Wrong::Trailing, at)
     }
+}
 
-    fn container(&mut self) -> Scanned<()> {
-        let mut open = Open::default();
+/// Steps over the colon of a member and the space around it.
+#[inline(always)]
+fn colon(bytes: &[u8], at: usize) -> Step {
+    let at = space(bytes, at);
+    if bytes.get(at) != Some(&b':') {
+        return wrong(Wrong::Colon, at);
+    }
+    Ok(space(bytes, at + 1))
+}
+
+/// Steps over an object, from its brace, and visits its members.
+#[inline]
+fn object<'a>(text: &'a str, mut at: usize, visitor: &mut impl Visit<'a>) -> Step {
+    let bytes = text.as_bytes();
+    if bytes.get(at) != Some(&b'{') {
+        return wrong(Wrong::NotAnObject, at);
+    }
+    at = space(bytes, at + 1);
+    if bytes.get(at) == Some(&b'}') {
+        return Ok(at + 1);
+    }
+    loop {
+        if bytes.get(at) != Some(&b'"') {
+            return wrong(Wrong::Name, at);
+        }
+        let (end, escaped) = string(bytes, at)?;
+        let mut key = text.get(at + 1..end - 1).unwrap_or_default();
+        let mut plain = String::new();
+        if escaped {
+            text::unescape(key, &mut plain);
+            key = &plain;
+        }
+        at = colon(bytes, end)?;
+        let (end, escaped) = match bytes.get(at) {
+            Some(b'"') => string(bytes, at)?,
+            _ => (visitor.step(key, text, at)?, false),
+        };
+        visitor.member(key, text.get(at..end).unwrap_or_default(), escaped);
+        at = space(bytes, end);
+        match bytes.get(at) {
+            Some(b',') => at = space(bytes, at + 1),
+            Some(b'}') => return Ok(at + 1),
+            _ => return wrong(Wrong::ObjectGoesOn, at),
+        }
+    }
+}
+
+/// Steps over one value, from its first byte.
+#[inline(always)]
+fn value(bytes: &[u8], at: usize) -> Step {
+    match bytes.get(at) {
+        Some(b'"') => string(bytes, at).map(|(end, _)| end),
+        Some(b'{' | b'[') => container(bytes, at),
+        _ => scalar(bytes, at),
+    }
+}
+
+fn scalar(bytes: &[u8], at: usize) -> Step {
+    match bytes.get(at) {
+        Some(b'-' | b'0'..=b'9') => number(bytes, at),
+        Some(b't') => literal(bytes, at, b"true"),
+        Some(b'f') => literal(bytes, at, b"false"),
+        Some(b'n') => literal(bytes, at, b"null"),
+        Some(_) => wrong(Wrong::Value, at),
+        None => wrong(Wrong::NoValue, at),
+    }
+}
+
+/// Steps over a member's name and its colon.
+#[inline(always)]
+fn member_name(bytes: &[u8], at: usize) -> Step {
+    if bytes.get(at) != Some(&b'"') {
+        return wrong(Wrong::Name, at);
+    }
+    let (end, _) = string(bytes, at)?;
+    colon(bytes, end)
+}
+
+#[inline(never)]
+fn container(bytes: &[u8], mut at: usize) -> Step {
+    let mut open = Open::default();
+    loop {
+        match bytes.get(at) {
+            Some(b'{') => {
+                at = space(bytes, at + 1);
+                if bytes.get(at) == Some(&b'}') {
+                    at += 1;
+                } else {
+                    open.push(true);
+                    at = member_name(bytes, at)?;
+                    continue;
+                }
+            }
+            Some(b'[') => {
+                at = space(bytes, at + 1);
+                if bytes.get(at) == Some(&b']') {
+                    at += 1;
+                } else {
+                    open.push(false);
+                    continue;
+                }
+            }
+            Some(b'"') => (at, _) = string(bytes, at)?,
+            _ => at = scalar(bytes, at)?,
+        }
         loop {
-            match self.peek() {
-                Some(b'{') => {
-                    self.at += 1;
-                    self.space();
-                    if self.peek() == Some(b'}') {
-                        self.at += 1;
-                    } else {
-                        open.push(true);
-                        self.member_name()?;
-                        continue;
-                    }
-                }
-                Some(b'[') => {
-                    self.at += 1;
-                    self.space();
-                    if self.peek() == Some(b']') {
-                        self.at += 1;
-                    } else {
-                        open.push(false);
-                        continue;
-                    }
-                }
-                Some(b'"') => {
-                    self.string()?;
-                }
-                _ => self.scalar()?,
+            if open.depth == 0 {
+                return Ok(at);
             }
-            loop {
-                if open.depth == 0 {
-                    return Ok(());
+            at = space(bytes, at);
+            match (bytes.get(at), open.in_object()) {
+                (Some(b','), true) => {
+                    at = member_name(bytes, space(bytes, at + 1))?;
+                    break;
                 }
-                self.space();
-                match (self.peek(), open.in_object()) {
-                    (Some(b','), true) => {
-                        self.at += 1;
-                        self.space();
-                        self.member_name()?;
-                        break;
-                    }
-                    (Some(b','), false) => {
-                        self.at += 1;
-                        self.space();
-                        break;
-                    }
-                    (Some(b'}'), true) | (Some(b']'), false) => {
-                        self.at += 1;
-                        open.pop();
-                    }
-                    (_, true) => return Err(self.error("expected ',' or '}'")),
-                    (_, false) => return Err(self.error("expected ',' or ']'")),
+                (Some(b','), false) => {
+                    at = space(bytes, at + 1);
+                    break;
                 }
+                (Some(b'}'), true) | (Some(b']'), false) => {
+                    at += 1;
+                    open.pop();
+                }
+                (_, true) => return wrong(Wrong::ObjectGoesOn, at),
+                (_, false) => return wrong(Wrong::ArrayGoesOn, at),
             }
         }
     }
+}
 
-    /// Steps over a string, from its opening quote; tells whether it has escapes.
-    #[inline(always)]
-    fn string(&mut self) -> Scanned<bool> {
-        self.at += 1;
-        let mut escaped = false;
-        loop {
-            self.at += plain_length(self.bytes.get(self.at..).unwrap_or_default());
-            match self.peek() {
-                Some(b'"') => {
-                    self.at += 1;
-                    return Ok(escaped);
-                }
-                Some(b'\\') => {
-                    escaped = true;
-                    self.escape()?;
-                }
-                Some(_) => return Err(self.error("control character in a string")),
-                None => return Err(self.error("unterminated string")),
-            }
+/// Steps over a string, from its opening quote; tells whether it has escapes.
+#[inline(always)]
+fn string(bytes: &[u8], at: usize) -> Result<(usize, bool), Fault> {
+    let end = plain_end(bytes, at + 1);
+    match bytes.get(end) {
+        Some(b'"') => Ok((end + 1, false)),
+        _ => Ok((escaped_string(bytes, end)?, true)),
+    }
+}
+
+/// Steps over the rest of a string, from its first escape.
+#[inline(never)]
+fn escaped_string(bytes: &[u8], mut at: usize) -> Step {
+    loop {
+        match bytes.get(at) {
+            Some(b'"') => return Ok(at + 1),
+            Some(b'\\') => at = plain_end(bytes, escape(bytes, at)?),
+            Some(_) => return wrong(Wrong::Control, at),
+            None => return wrong(Wrong::Unterminated, at),
         }
     }
+}
 
-    fn escape(&mut self) -> Scanned<()> {
-        match self.bytes.get(self.at + 1) {
-            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {
-                self.at += 2;
-                Ok(())
-            }
-            Some(b'u') => match self.bytes.get(self.at + 2..self.at + 6) {
-                Some(hex) if hex.iter().all(u8::is_ascii_hexdigit) => {
-                    self.at += 6;
-                    Ok(())
-                }
-                _ => Err(self.error("bad \\u escape")),
-            },
-            Some(_) => Err(self.error("unknown escape")),
-            None => Err(self.error("unterminated string")),
-        }
+fn escape(bytes: &[u8], at: usize) -> Step {
+    match bytes.get(at + 1) {
+        Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(at + 2),
+        Some(b'u') => match bytes.get(at + 2..at + 6) {
+            Some(hex) if hex.iter().all(u8::is_ascii_hexdigit) => Ok(at + 6),
+            _ => wrong(Wrong::Unicode, at),
+        },
+        Some(_) => wrong(Wrong::Escape, at),
+        None => wrong(Wrong::Unterminated, at),
     }
+}
 
-    fn digits(&mut self) -> Scanned<()> {
-        let start = self.at;
-        while let Some(b'0'..=b'9') = self.peek() {
-            self.at += 1;
-        }
-        if self.at == start {
-            Err(self.error("expected a digit"))
-        } else {
-            Ok(())
-        }
+fn digits(bytes: &[u8], mut at: usize) -> Step {
+    if !matches!(bytes.get(at), Some(b'0'..=b'9')) {
+        return wrong(Wrong::Digit, at);
     }
-
-    fn number(&mut self) -> Scanned<()> {
-        if self.peek() == Some(b'-') {
-            self.at += 1;
-        }
-        if self.peek() == Some(b'0') {
-            self.at += 1;
-        } else {
-            self.digits()?;
-        }
-        if self.peek() == Some(b'.') {
-            self.at += 1;
-            self.digits()?;
-        }
-        if let Some(b'e' | b'E') = self.peek() {
-            self.at += 1;
-            if let Some(b'+' | b'-') = self.peek() {
-                self.at += 1;
-            }
-            self.digits()?;
-        }
-        Ok(())
+    while let Some(b'0'..=b'9') = bytes.get(at) {
+        at += 1;
     }
+    Ok(at)
+}
 
-    fn literal(&mut self, word: &[u8]) -> Scanned<()> {
-        if self.bytes.get(self.at..self.at + word.len()) == Some(word) {
-            self.at += word.len();
-            Ok(())
-        } else {
-            Err(self.error("expected a value"))
+fn number(bytes: &[u8], mut at: usize) -> Step {
+    if bytes.get(at) == Some(&b'-') {
+        at += 1;
+    }
+    at = match bytes.get(at) {
+        Some(b'0') => at + 1,
+        _ => digits(bytes, at)?,
+    };
+    if bytes.get(at) == Some(&b'.') {
+        at = digits(bytes, at + 1)?;
+    }
+    if let Some(b'e' | b'E') = bytes.get(at) {
+        at += 1;
+        if let Some(b'+' | b'-') = bytes.get(at) {
+            at += 1;
         }
+        at = digits(bytes, at)?;
+    }
+    Ok(at)
+}
+
+fn literal(bytes: &[u8], at: usize, word: &[u8]) -> Step {
+    if bytes.get(at..at + word.len()) == Some(word) {
+        Ok(at + word.len())
+    } else {
+        wrong(Wrong::Value, at)
     }
 }
 
@@ -404,33 +534,30 @@ const HIGH: u64 = ONES * 0x80;
 /// The high bit of each byte that is `"`, `\` or below 0x20; exact up to the lowest such byte.
 #[inline(always)]
 fn special(word: u64) -> u64 {
-    let quote = word ^ (ONES * b'"' as u64);
+    // With bit 1 flipped, `"` becomes 0x20, and below 0x21 are just it and the control characters.
+    let low = word ^ (ONES * 2);
     let slash = word ^ (ONES * b'\\' as u64);
-    ((quote.wrapping_sub(ONES) & !quote)
-        | (slash.wrapping_sub(ONES) & !slash)
-        | (word.wrapping_sub(ONES * 0x20) & !word))
-        & HIGH
+    (low.wrapping_sub(ONES * 0x21) | slash.wrapping_sub(ONES)) & !word & HIGH
 }
 
-/// How many bytes stand before the first `"`, `\` or control character.
+/// Where the first `"`, `\` or control character at or behind `at` stands; the length if there is
+/// none.
 #[inline(always)]
-fn plain_length(bytes: &[u8]) -> usize {
-    let mut at = 0;
-    for chunk in bytes.chunks_exact(8) {
-        let mut word = [0; 8];
-        word.copy_from_slice(chunk);
-        let found = special(u64::from_le_bytes(word));
+fn plain_end(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(word) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+        let found = special(u64::from_le_bytes(*word));
         if found != 0 {
             return at + found.trailing_zeros() as usize / 8;
         }
         at += 8;
     }
-    at + bytes
-        .get(at..)
-        .unwrap_or_default()
-        .iter()
-        .take_while(|byte| !matches!(byte, b'"' | b'\\' | 0..=0x1f))
-        .count()
+    while let Some(byte) = bytes.get(at) {
+        if matches!(byte, b'"' | b'\\' | 0..=0x1f) {
+            break;
+        }
+        at += 1;
+    }
+    at
 }
 
 #[cfg(test)]
@@ -514,6 +641,42 @@ mod tests {
                 "]}".repeat(depth)
             ))
             .is_err());
+        }
+    }
+
+    #[test]
+    fn every_reason_has_its_words() {
+        for (index, (wrong, _)) in WRONG.iter().enumerate() {
+            assert_eq!(*wrong as usize, index);
+        }
+        for (text, at, what) in [
+            ("[1,2", 4, "expected ',' or ']'"),
+            ("[1,]", 3, "expected a value"),
+            ("{\"a\":tru}", 5, "expected a value"),
+            ("[\"\\x\"]", 2, "unknown escape"),
+            ("[] ]", 3, "text after the value"),
+        ] {
+            assert_eq!(validate(text), Err(ScanError { at, what }), "{text}");
+        }
+        let not_an_array = ScanError {
+            at: 1,
+            what: "not an array",
+        };
+        assert_eq!(elements(" {}", |_| {}), Err(not_an_array));
+    }
+
+    #[test]
+    fn elements_one_by_one() {
+        let all = |text| Elements::of(text).collect::<Result<Vec<&str>, ScanError>>();
+        assert_eq!(all(" [ ] ").unwrap(), [""; 0]);
+        assert_eq!(
+            all("[1 , [2,3],\"]\",{}]").unwrap(),
+            ["1", "[2,3]", "\"]\"", "{}"]
+        );
+        for text in ["", "[", "[,1]", "[1,]", "[1 2]", "[1]]", "{}", "[1}"] {
+            assert!(all(text).is_err(), "{text}");
+            let count = Elements::of(text).count();
+            assert!(count < 3, "{text}: nothing comes after an error");
         }
     }
 

@@ -39,13 +39,34 @@ impl Kind {
 /// Borrows when there is no escape. A lone surrogate escape, which `JSON.stringify` writes for
 /// text that was cut in the middle of an emoji, becomes U+FFFD.
 pub fn string(text: &str) -> Option<Cow<'_, str>> {
-    let inner = text.trim().strip_prefix('"')?.strip_suffix('"')?;
+    let inner = quoted(text).or_else(|| quoted(text.trim()))?;
     if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
         return Some(Cow::Borrowed(inner));
     }
-    let mut plain = String::with_capacity(inner.len());
-    unescape(inner, &mut plain);
-    Some(Cow::Owned(plain))
+    Some(Cow::Owned(unescaped(inner)))
+}
+
+/// The same for a text without white space around it of which is known whether it has escapes.
+#[inline(always)]
+pub(crate) fn scanned_string(text: &str, escaped: bool) -> Option<Cow<'_, str>> {
+    let inner = quoted(text)?;
+    Some(if escaped {
+        Cow::Owned(unescaped(inner))
+    } else {
+        Cow::Borrowed(inner)
+    })
+}
+
+#[inline(always)]
+fn quoted(text: &str) -> Option<&str> {
+    text.strip_prefix('"')?.strip_suffix('"')
+}
+
+#[inline(never)]
+fn unescaped(body: &str) -> String {
+    let mut plain = String::with_capacity(body.len());
+    unescape(body, &mut plain);
+    plain
 }
 
 /// Appends the value of a validated string body to `out`.

@@ -30,6 +30,11 @@ impl<'a> JsonText<'a> {
         self.0 == "null"
     }
 
+    /// Whether the value is an object.
+    pub fn is_object(&self) -> bool {
+        self.0.starts_with('{')
+    }
+
     /// The value of a string; `None` for any other kind.
     pub fn string(&self) -> Option<Cow<'a, str>> {
         string(self.0)
