@@ -53,7 +53,7 @@ pub enum MessageType {
     AutocompactState,
     /// `queued_notification`
     QueuedNotification,
-    /// Any other; [`Head::message_type`] has its name.
+    /// Any other; [`RawMessage::message_type`] has its name.
     Other,
 }
 

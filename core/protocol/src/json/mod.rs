@@ -9,8 +9,8 @@ mod text;
 mod value;
 
 pub use pointer::{pointer, PointerError};
-pub(crate) use scan::members_and_escapes;
 pub use scan::{elements, members, nested_members, validate, Elements, ScanError};
+pub(crate) use scan::{members_along, members_and_escapes};
 pub(crate) use text::scanned_string;
 pub use text::{push_string, string, surrogates_replaced, Kind};
 pub use value::JsonText;

@@ -128,6 +128,23 @@ pub fn nested_members<'a>(
     whole(text, &mut visitor)
 }
 
+/// As [`members`], and in the same pass visits the members of the member named `path[0]`, of the
+/// member named `path[1]` of that, and so on, where they are objects. `visit(depth, key, value,
+/// escaped)` is told how deep a member stands; inner members come before the one they are in.
+#[inline(always)]
+pub(crate) fn members_along<'a>(
+    text: &'a str,
+    path: &[&str],
+    mut visit: impl FnMut(usize, &str, &'a str, bool),
+) -> Result<(), ScanError> {
+    let mut visitor = Along {
+        path,
+        depth: 0,
+        visit: &mut visit,
+    };
+    whole(text, &mut visitor)
+}
+
 /// What is done with the members of an object.
 trait Visit<'a> {
     fn member(&mut self, key: &str, value: &'a str, escaped: bool);
@@ -168,6 +185,34 @@ impl<'a, F: FnMut(&str, &'a str), G: FnMut(&str, &'a str)> Visit<'a> for Nested<
         let visit_inner = &mut self.visit_inner;
         let mut inner = Flat(|key: &str, value, _| visit_inner(key, value));
         object(text, at, &mut inner)
+    }
+}
+
+struct Along<'p, F> {
+    path: &'p [&'p str],
+    depth: usize,
+    visit: &'p mut F,
+}
+
+impl<'a, F: FnMut(usize, &str, &'a str, bool)> Visit<'a> for Along<'_, F> {
+    #[inline(always)]
+    fn member(&mut self, key: &str, value: &'a str, escaped: bool) {
+        (self.visit)(self.depth, key, value, escaped);
+    }
+
+    #[inline(always)]
+    fn step(&mut self, key: &str, text: &'a str, at: usize) -> Step {
+        match self.path.split_first() {
+            Some((first, path)) if key == *first && text.as_bytes().get(at) == Some(&b'{') => {
+                let mut inner = Along {
+                    path,
+                    depth: self.depth + 1,
+                    visit: &mut *self.visit,
+                };
+                object(text, at, &mut inner)
+            }
+            _ => value(text.as_bytes(), at),
+        }
     }
 }
 
@@ -737,6 +782,33 @@ mod tests {
         ] {
             assert!(nested_members(text, "in", |_, _| {}, |_, _| {}).is_err());
         }
+    }
+
+    #[test]
+    fn members_along_a_path_come_in_the_same_pass() {
+        let mut seen = vec![];
+        let text = r#"{"a":{"b":{"b":{"x":1},"y":"\n"},"c":[]},"b":{"z":2},"d":"s"}"#;
+        members_along(text, &["a", "b"], |depth, key, value, escaped| {
+            seen.push((depth, key.to_string(), value, escaped));
+        })
+        .unwrap();
+        let seen: Vec<_> = seen
+            .iter()
+            .map(|(depth, key, value, escaped)| (*depth, key.as_str(), *value, *escaped))
+            .collect();
+        assert_eq!(
+            seen,
+            [
+                (2, "b", r#"{"x":1}"#, false),
+                (2, "y", r#""\n""#, true),
+                (1, "b", r#"{"b":{"x":1},"y":"\n"}"#, false),
+                (1, "c", "[]", false),
+                (0, "a", r#"{"b":{"b":{"x":1},"y":"\n"},"c":[]}"#, false),
+                (0, "b", r#"{"z":2}"#, false),
+                (0, "d", "\"s\"", false),
+            ]
+        );
+        assert!(members_along(r#"{"a":{"b":{"x":1,}}}"#, &["a", "b"], |_, _, _, _| {}).is_err());
     }
 
     proptest! {
