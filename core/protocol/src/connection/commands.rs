@@ -443,9 +443,7 @@ fn write_answer(out: &mut String, open: &Open, answer: &Answer<'_>) -> Result<()
                 "tool_use_id" => tool_use_id = json::string(value),
                 _ => {}
             });
-            let mut payload = String::with_capacity(input.len() + 96);
-            result.write_payload(input, tool_use_id.as_deref(), &mut payload)?;
-            envelope::write_success_response(out, &id, &payload)?;
+            envelope::write_permission_response(out, &id, result, input, tool_use_id.as_deref())?;
         }
         (Answer::Json(text), RequestKind::McpMessage { .. }) => {
             write_mcp_response(out, open, text)?

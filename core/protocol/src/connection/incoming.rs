@@ -4,6 +4,7 @@ use alloc::collections::{BTreeMap, VecDeque};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use super::{
     CancelReason, Connection, Diagnostic, Event, LocalError, Millis, Request, RequestKey,
@@ -25,14 +26,29 @@ const ECHOED: usize = 64;
 pub(super) struct Open {
     pub(super) kind: RequestKind,
     pub(super) message: RawMessage,
+    /// Where in the line the JSON text of its id stands.
+    id: Range<usize>,
     asked: Millis,
 }
 
 impl Open {
     /// The id to answer under.
     pub(super) fn wire_id(&self) -> Option<envelope::RequestId<'_>> {
-        IncomingRequest::id_of(self.message.json())
+        envelope::RequestId::from_json(self.message.json().get(self.id.clone())?)
     }
+}
+
+/// Where the id stands in the line of a request.
+fn place_of_id(line: &str) -> Range<usize> {
+    let Some(id) = IncomingRequest::id_of(line) else {
+        return 0..0;
+    };
+    place_of(id.json(), line)
+}
+
+fn place_of(part: &str, line: &str) -> Range<usize> {
+    let start = (part.as_ptr() as usize).saturating_sub(line.as_ptr() as usize);
+    start..start + part.len()
 }
 
 /// All requests that wait for the host's answer.
@@ -46,11 +62,18 @@ pub(super) struct OpenRequests {
 }
 
 impl OpenRequests {
-    fn add(&mut self, kind: RequestKind, message: RawMessage, now: Millis) -> RequestKey {
+    fn add(
+        &mut self,
+        kind: RequestKind,
+        message: RawMessage,
+        id: Range<usize>,
+        now: Millis,
+    ) -> RequestKey {
         self.last += 1;
         let key = RequestKey(self.last);
         let open = Open {
             kind,
+            id,
             message,
             asked: now,
         };
@@ -174,35 +197,24 @@ impl Connection {
                 return self.diagnose(Diagnostic::BadRequest { reason });
             }
         };
-        self.ask_host(kind, message);
+        let id = place_of(read.request_id.json(), json);
+        self.ask_host_under(id, kind, message);
     }
 
     pub(super) fn ask_host(&mut self, kind: RequestKind, message: RawMessage) {
-        let key = self.open.add(kind.clone(), message.clone(), self.now);
+        let id = place_of_id(message.json());
+        self.ask_host_under(id, kind, message);
+    }
+
+    fn ask_host_under(&mut self, id: Range<usize>, kind: RequestKind, message: RawMessage) {
+        let key = self.open.add(kind.clone(), message.clone(), id, self.now);
         self.push(Event::Request(Request { key, kind, message }));
     }
 
     fn kind_of<'a>(&self, read: &IncomingRequest<'a>) -> Sorted<'a> {
-        let has = |name: &str, kind: Kind| {
-            let mut found = false;
-            // The request was validated with its line.
-            let _ = json::members(read.request, |key, value| {
-                found |= key == name && Kind::of(value) == Some(kind);
-            });
-            found
-        };
-        let text = |name: &str| {
-            let mut found = None;
-            // The request was validated with its line.
-            let _ = json::members(read.request, |key, value| {
-                if key == name {
-                    found = Some(value);
-                }
-            });
-            found
-        };
+        let fields = Fields::of(read.request);
         match IncomingKind::of(&read.subtype) {
-            IncomingKind::CanUseTool if !has("tool_name", Kind::String) => {
+            IncomingKind::CanUseTool if !fields.names_a_tool => {
                 Sorted::Refused("can_use_tool: tool_name is missing or not a string".into())
             }
             IncomingKind::CanUseTool if self.config.permission => {
@@ -212,7 +224,7 @@ impl Connection {
                 Sorted::Safe("This host answers no permission requests".into())
             }
             IncomingKind::HookCallback => {
-                let id = text("callback_id").and_then(json::string);
+                let id = fields.callback_id.and_then(json::string);
                 let Some(id) = id else {
                     return Sorted::Refused(
                         "hook_callback: callback_id is missing or not a string".into(),
@@ -228,8 +240,10 @@ impl Connection {
                 }
             }
             IncomingKind::McpMessage => {
-                let server = text("server_name").and_then(json::string);
-                let message = text("message").filter(|text| Kind::of(text) == Some(Kind::Object));
+                let server = fields.server_name.and_then(json::string);
+                let message = fields
+                    .message
+                    .filter(|text| Kind::of(text) == Some(Kind::Object));
                 match (server, message) {
                     (Some(server), Some(message)) => Sorted::Server { server, message },
                     (None, _) => Sorted::Refused(
@@ -245,7 +259,7 @@ impl Connection {
             }
             IncomingKind::Elicitation => Sorted::Safe("This host answers no elicitations".into()),
             IncomingKind::UserDialog => {
-                let kind = text("dialog_kind").and_then(json::string);
+                let kind = fields.dialog_kind.and_then(json::string);
                 let declared =
                     |kind: &str| self.config.dialog_kinds.iter().any(|known| known == kind);
                 match kind.as_deref().is_some_and(declared) {
@@ -319,6 +333,32 @@ impl Connection {
 
     pub(super) fn last_key(&self) -> RequestKey {
         RequestKey(self.open.last)
+    }
+}
+
+/// What a request of any subtype is sorted by.
+#[derive(Default)]
+struct Fields<'a> {
+    names_a_tool: bool,
+    callback_id: Option<&'a str>,
+    server_name: Option<&'a str>,
+    message: Option<&'a str>,
+    dialog_kind: Option<&'a str>,
+}
+
+impl<'a> Fields<'a> {
+    fn of(request: &'a str) -> Fields<'a> {
+        let mut fields = Fields::default();
+        // The request was validated with its line.
+        let _ = json::members(request, |name, value| match name {
+            "tool_name" => fields.names_a_tool = Kind::of(value) == Some(Kind::String),
+            "callback_id" => fields.callback_id = Some(value),
+            "server_name" => fields.server_name = Some(value),
+            "message" => fields.message = Some(value),
+            "dialog_kind" => fields.dialog_kind = Some(value),
+            _ => {}
+        });
+        fields
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
 use towline_protocol::connection::{self, Answer, RequestKey, RequestKind};
@@ -25,11 +26,17 @@ pub struct RequestHandle(Arc<Held>);
 struct Held {
     shared: Weak<Shared>,
     request: connection::Request,
+    /// An answer was sent.
+    answered: AtomicBool,
 }
 
 impl RequestHandle {
     pub(super) fn new(shared: Weak<Shared>, request: connection::Request) -> RequestHandle {
-        RequestHandle(Arc::new(Held { shared, request }))
+        RequestHandle(Arc::new(Held {
+            shared,
+            request,
+            answered: AtomicBool::new(false),
+        }))
     }
 
     /// Its key, unique within the session.
@@ -155,12 +162,17 @@ impl RequestHandle {
 impl Held {
     fn respond(&self, answer: &Answer<'_>) -> Result<(), Error> {
         let shared = self.shared.upgrade().ok_or(Error::Closed)?;
-        shared.command(|connection| connection.respond(self.request.key, answer))
+        shared.command(|connection| connection.respond(self.request.key, answer))?;
+        self.answered.store(true, Ordering::Relaxed);
+        Ok(())
     }
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
+        if *self.answered.get_mut() {
+            return;
+        }
         let Some(shared) = self.shared.upgrade() else {
             return;
         };
