@@ -9,6 +9,7 @@ use super::{
 use crate::control::envelope::{self, ResponseBody};
 use crate::framing::{Frame, HeadError, Line, MessageType, RawMessage};
 use crate::json;
+use crate::message::Message;
 
 /// How much of a line that is no message a diagnostic shows, in bytes.
 const SHOWN: usize = 1000;
@@ -185,27 +186,10 @@ impl Connection {
 /// The text of an error result, empty for a good one. An API failure is a `success` with
 /// `is_error` (`protocol.md §5.1`).
 fn error_text(result: &RawMessage) -> String {
-    let raw = |path| result.pointer(path).ok().flatten();
-    if raw("/is_error") != Some("true") {
-        return String::new();
+    match result.decode() {
+        Ok(Message::Result(result)) if result.is_error => {
+            result.error_text().unwrap_or_default().into_owned()
+        }
+        _ => String::new(),
     }
-    let mut text = String::new();
-    if let Some(errors) = raw("/errors") {
-        // What is no array has no errors in it.
-        let _ = json::elements(errors, |error| {
-            if !text.is_empty() {
-                text.push('\n');
-            }
-            text.push_str(&json::string(error).unwrap_or(error.into()));
-        });
-    }
-    if text.is_empty() {
-        let told = raw("/result")
-            .and_then(json::string)
-            .filter(|told| !told.is_empty());
-        text.push_str(
-            &told.unwrap_or_else(|| result.subtype().unwrap_or("error").to_string().into()),
-        );
-    }
-    text
 }
