@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 use serde_json::{json, Value};
 
+use crate::error::StepError;
 use crate::record::Record;
 use crate::setup::Setup;
-use crate::steps::{StepError, Talk};
+use crate::talk::Talk;
 
 /// How long a step may take unless it says otherwise.
 const STEP: u64 = 8_000;
@@ -32,6 +33,8 @@ pub(crate) struct Host {
     pub(crate) work: String,
     /// While it sleeps nothing is read: it does not poll.
     pub(crate) asleep: bool,
+    /// It watches the session's descriptor.
+    pub(crate) event_loop: bool,
     setup: Mutex<Setup>,
     pub(crate) talk: Mutex<Option<Arc<Talk>>>,
     background: Mutex<BTreeMap<String, Receiver<()>>>,
@@ -52,11 +55,13 @@ pub(crate) fn run() -> Result<(), String> {
     let text = std::fs::read_to_string(&path).map_err(|error| named(&error))?;
     let case: Case = serde_json::from_str(&text).map_err(|error| named(&error))?;
     let out = variable("CASE_OUT")?;
+    let flag = |name: &str| std::env::args_os().any(|arg| arg == name);
     let host = Arc::new(Host {
         record: Arc::default(),
         fake_cli: variable("CASE_FAKE_CLI")?,
         work: variable("CASE_WORK")?,
-        asleep: std::env::args_os().any(|arg| arg == "--asleep"),
+        asleep: flag("--asleep"),
+        event_loop: flag("--event-loop"),
         setup: Mutex::default(),
         talk: Mutex::default(),
         background: Mutex::default(),

@@ -49,19 +49,28 @@ fn run() -> Result<bool, String> {
     );
     let mut asleep = suite()?;
     asleep.keep(|case| case.has_step("sleep_ms"));
-    let sleeper = host.clone().arg("--asleep");
-    let awake = awake.run(&host, JOBS, |case, verdict| tell(case, "", verdict));
-    let asleep = asleep.run(&sleeper, JOBS, |case, verdict| {
-        tell(case, " (asleep)", verdict);
-    });
-    println!("polling while a step sleeps: {awake}");
-    println!("not polling while a step sleeps: {asleep}");
-    Ok(awake.failed.is_empty() && asleep.failed.is_empty())
+    // What a query reads is read inside it.
+    let mut watching = suite()?;
+    watching.keep(|case| case.has_step("connect"));
+    let mut reports = Vec::new();
+    for (how, flag, suite) in [
+        ("waiting", None, awake),
+        ("asleep", Some("--asleep"), asleep),
+        ("event loop", Some("--event-loop"), watching),
+    ] {
+        let host = flag.into_iter().fold(host.clone(), Host::arg);
+        let report = suite.run(&host, JOBS, |case, verdict| tell(case, how, verdict));
+        reports.push((how, report));
+    }
+    for (how, report) in &reports {
+        println!("{how}: {report}");
+    }
+    Ok(reports.iter().all(|(_, report)| report.failed.is_empty()))
 }
 
 fn tell(case: &Case, how: &str, verdict: &Result<Verdict, String>) {
     let line = |word: &str, more: &str| {
-        println!("{word:<4} {}{how} {}{more}", case.id, case.title);
+        println!("{word:<4} {} ({how}) {}{more}", case.id, case.title);
     };
     match verdict {
         Ok(verdict) if verdict.passed() => {
