@@ -383,6 +383,14 @@ impl Connection {
         self.push(Event::RequestCancelled { key, reason });
     }
 
+    /// Answers every open request as [`respond_safely`](Connection::respond_safely) does, since the
+    /// host is about to end the session and nobody will answer any more.
+    pub fn refuse_open_requests(&mut self) {
+        for key in self.open.keys() {
+            self.answer_safely(key, "The session is closing", CancelReason::SessionEnded);
+        }
+    }
+
     /// Whether a request still waits for its answer.
     pub fn is_request_open(&self, key: RequestKey) -> bool {
         self.open.get(key).is_ok()

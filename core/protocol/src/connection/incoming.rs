@@ -142,9 +142,14 @@ impl OpenRequests {
         found.map(|(key, _)| *key).collect()
     }
 
+    /// The keys of all that is open.
+    pub(super) fn keys(&self) -> Vec<RequestKey> {
+        self.by_key.keys().copied().collect()
+    }
+
     /// The session is over: the keys of all that was open.
     pub(super) fn close(&mut self) -> Vec<RequestKey> {
-        let keys: Vec<RequestKey> = self.by_key.keys().copied().collect();
+        let keys = self.keys();
         for key in &keys {
             self.withdraw(*key);
         }

@@ -9,7 +9,7 @@ use super::{
 use crate::control::envelope::{self, ResponseBody};
 use crate::framing::{Frame, HeadError, Line, MessageType, RawMessage};
 use crate::json;
-use crate::message::Message;
+use crate::message::ResultMessage;
 
 /// How much of a line that is no message a diagnostic shows, in bytes.
 const SHOWN: usize = 1000;
@@ -186,10 +186,8 @@ impl Connection {
 /// The text of an error result, empty for a good one. An API failure is a `success` with
 /// `is_error` (`protocol.md §5.1`).
 fn error_text(result: &RawMessage) -> String {
-    match result.decode() {
-        Ok(Message::Result(result)) if result.is_error => {
-            result.error_text().unwrap_or_default().into_owned()
-        }
+    match ResultMessage::decode(result.json()) {
+        Ok(result) if result.is_error => result.error_text().unwrap_or_default().into_owned(),
         _ => String::new(),
     }
 }

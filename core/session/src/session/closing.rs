@@ -93,7 +93,8 @@ fn earlier(a: Option<Millis>, b: Option<Millis>) -> Option<Millis> {
 }
 
 impl Core {
-    /// Begins the end, if it has not begun: stdin is ended, the rest follows by the clock.
+    /// Begins the end, if it has not begun: what the CLI asked and nobody has answered gets the safe
+    /// answer, stdin is ended, the rest follows by the clock.
     pub(super) fn begin_closing(&mut self, graces: Option<Graces>, reactor: &Reactor) {
         let now = self.now();
         if let Some(graces) = graces {
@@ -104,6 +105,7 @@ impl Core {
             Step::Open => {
                 self.closing.step = Step::InputEnded(at(self.closing.graces.close));
                 self.io.child().note_descendants();
+                self.connection.refuse_open_requests();
                 self.connection.finish_input();
                 self.flush(reactor);
                 // What could not be written by now is not waited for.
@@ -223,9 +225,9 @@ impl Core {
 }
 
 impl Session {
-    /// Begins to end the session and returns at once: stdin is ended; if the CLI has not exited
-    /// after the grace, SIGTERM goes to its process group, after another SIGKILL. Polls see it
-    /// through. From any thread, in a handler too. Idempotent.
+    /// Begins to end the session and returns at once: open requests get the safe answer and stdin
+    /// is ended; if the CLI has not exited after the grace, SIGTERM goes to its process group, after
+    /// another SIGKILL. Polls see it through. From any thread, in a handler too. Idempotent.
     pub fn begin_close(&self) -> Result<(), Error> {
         self.start_closing(None)
     }

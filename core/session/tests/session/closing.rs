@@ -1,10 +1,10 @@
 //! The end of a session.
 
-use std::sync::{mpsc, Arc};
+use std::sync::{mpsc, Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use towline::{Error, Event, Exit, Reply, Session};
+use towline::{Error, Event, Exit, LocalError, Reply, RequestHandle, Session, Tool, ToolServer};
 
 use crate::support::*;
 
@@ -303,4 +303,65 @@ fn open_requests_end_with_the_session() {
     let handle = handle.unwrap();
     assert!(handle.is_cancelled());
     assert!(handle.allow().is_err());
+}
+
+/// A question nobody has answered yet is answered so that nothing passes, before the input ends.
+#[test]
+fn closing_answers_what_is_open() {
+    let tool = mcp(
+        "t",
+        "calc",
+        json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "add", "arguments": {}}}),
+    );
+    let fake = Fake::new(json!([
+        {"emit": permission("p")},
+        {"emit": hook("h", "hook_0")},
+        {"emit": tool},
+        answered("p"),
+        answered("h"),
+        answered("t"),
+        {"expect_eof": true}
+    ]));
+    let kept = Arc::new(Mutex::new(Vec::new()));
+    let keep = |kept: &Arc<Mutex<Vec<RequestHandle>>>| {
+        let kept = kept.clone();
+        move |request: &RequestHandle| {
+            kept.lock().unwrap().push(request.clone());
+            Reply::Later
+        }
+    };
+    let mut server = ToolServer::new("calc", "1");
+    let schema = r#"{"type":"object"}"#;
+    server
+        .add(Tool::new("add", "d", schema, keep(&kept)))
+        .unwrap();
+    let session = fake
+        .builder()
+        .on_permission(keep(&kept))
+        .on_hook("PreToolUse", None, keep(&kept))
+        .tool_server(server)
+        .start()
+        .unwrap();
+    while kept.lock().unwrap().len() < 3 {
+        session.poll(Some(Duration::from_millis(1))).unwrap();
+    }
+    session.close().unwrap();
+    fake.check();
+    assert_eq!(answer_to(&fake, "p")["response"]["behavior"], "deny");
+    assert_eq!(answer_to(&fake, "h")["subtype"], "error");
+    let result = &answer_to(&fake, "t")["response"]["mcp_response"]["result"];
+    assert_eq!(result["isError"], true, "{result}");
+    for request in kept.lock().unwrap().iter() {
+        assert!(request.is_cancelled());
+        let late = request.allow().unwrap_err();
+        assert!(
+            matches!(late, Error::Local(LocalError::Withdrawn)),
+            "{late}"
+        );
+    }
+    let (events, _) = rest(&session);
+    let cancelled = events
+        .iter()
+        .filter(|event| matches!(event, Event::RequestCancelled { .. }));
+    assert_eq!(cancelled.count(), 3);
 }
