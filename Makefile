@@ -46,9 +46,11 @@ $(EXAMPLES)/%: examples/c/%.c include/towline.h lib
 
 examples: $(EXAMPLES)/chat $(EXAMPLES)/eventloop $(EXAMPLES)/quickstart ## build the C examples
 
-bench: ## measure against the plain loops; prints ratios and the machine
-	$(CARGO) build --release --locked -p towline-benches -p towline-testkit
-	benches/run.sh $(TARGET)/release
+bench: ## measure against plain loops on one core; prints ratios and the machine
+	$(CARGO) build --release --locked -p towline-session-benches -p towline-testkit --bins
+	taskset -c 0 $(CARGO) bench --locked -p towline-benches
+	$(TARGET)/release/permission
+	$(TARGET)/release/many
 
 fuzz: ## run every fuzz target for FUZZ_SECONDS (60) each; needs cargo-fuzz and a nightly toolchain
 	fuzz/run.sh $(or $(FUZZ_SECONDS),60)
