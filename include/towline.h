@@ -426,6 +426,18 @@ typedef enum {
 typedef struct towline_buffer towline_buffer;
 
 /**
+ * The protocol without a process: bytes in, bytes and events out. It reads no clock and no
+ * descriptor. One thread at a time uses it and answers its requests. Freed with
+ * towline_connection_free().
+ *
+ * After every input (bytes, the end, the time, a command) take towline_connection_event() until it
+ * returns TOWLINE_TIMEOUT, write towline_connection_outgoing() to the CLI, end the CLI's stdin when
+ * towline_connection_wants_end() says so, and come back no later than
+ * towline_connection_deadline().
+ */
+typedef struct towline_connection towline_connection;
+
+/**
  * Why a call failed. Made by the library, freed with towline_error_free(). It can be read from
  * any thread.
  */
@@ -1386,6 +1398,154 @@ towline_status towline_event_length(const towline_event *event, const char *poin
  * Whether null stands at a JSON Pointer, or nothing at all. True when event is none.
  */
 bool towline_event_is_null(const towline_event *event, const char *pointer);
+
+/**
+ * A connection on which initialize is queued, with the options and tools of options. Callbacks
+ * are not called: every request comes as an event, and the arguments of tools are not checked.
+ * now_ms is the time in milliseconds since a moment of the caller's choice.
+ *
+ * Errors: TOWLINE_ERR_LAUNCH when the options contradict each other.
+ */
+towline_status towline_connection_new(const towline_options *options,
+                                      uint64_t now_ms,
+                                      towline_connection **connection,
+                                      towline_error **error);
+
+/**
+ * How the CLI has to be launched for these options, a JSON object: arguments behind the
+ * executable; env and unsetEnv, over the inherited environment when inheritEnv; cwd;
+ * files, each to be written with mode 0600 as name and passed as flag=PATH. It holds secrets.
+ * Free *json with towline_buffer_free().
+ */
+towline_status towline_connection_launch_json(const towline_connection *connection,
+                                              towline_buffer **json,
+                                              towline_error **error);
+
+/**
+ * Frees a connection. NULL is fine. Events and requests of it stay valid.
+ */
+towline_status towline_connection_free(towline_connection *connection);
+
+/**
+ * Room to read the CLI's output into: never empty, valid until the next call on this connection.
+ * Tell how much was read with towline_connection_received().
+ */
+towline_status towline_connection_buffer(towline_connection *connection,
+                                         void **data,
+                                         size_t *capacity,
+                                         towline_error **error);
+
+/**
+ * The first count bytes of the buffer that was handed out last now hold output of the CLI.
+ *
+ * Errors: TOWLINE_ERR_ARGUMENT when that buffer is not as large, or was used already.
+ */
+towline_status towline_connection_received(towline_connection *connection,
+                                           size_t count,
+                                           towline_error **error);
+
+/**
+ * Takes output of the CLI that stands elsewhere, at the price of one copy.
+ */
+towline_status towline_connection_receive(towline_connection *connection,
+                                          const void *data,
+                                          size_t count,
+                                          towline_error **error);
+
+/**
+ * The CLI's output has ended: everything open ends with it.
+ */
+towline_status towline_connection_ended(towline_connection *connection, towline_error **error);
+
+/**
+ * The next thing that happened. *event belongs to the caller; it is NULL unless TOWLINE_OK is
+ * returned. TOWLINE_TIMEOUT, without an error object, means that there is nothing more.
+ */
+towline_status towline_connection_event(towline_connection *connection,
+                                        towline_event **event,
+                                        towline_error **error);
+
+/**
+ * Bytes for the CLI's stdin, valid until the next call on this connection. Tell how many were
+ * written with towline_connection_sent().
+ */
+towline_status towline_connection_outgoing(towline_connection *connection,
+                                           const void **data,
+                                           size_t *count,
+                                           towline_error **error);
+
+/**
+ * The first count bytes of towline_connection_outgoing() were written.
+ *
+ * Errors: TOWLINE_ERR_ARGUMENT when there are fewer.
+ */
+towline_status towline_connection_sent(towline_connection *connection,
+                                       size_t count,
+                                       towline_error **error);
+
+/**
+ * Whether the CLI's stdin is to be ended now: the host is done and everything is written.
+ */
+towline_status towline_connection_wants_end(towline_connection *connection,
+                                            bool *wants,
+                                            towline_error **error);
+
+/**
+ * When towline_connection_time() has to be called at the latest, on the caller's clock; -1 is
+ * never.
+ */
+towline_status towline_connection_deadline(towline_connection *connection,
+                                           int64_t *deadline_ms,
+                                           towline_error **error);
+
+/**
+ * Tells the time, which never goes back; deadlines that have passed become events.
+ */
+towline_status towline_connection_time(towline_connection *connection,
+                                       uint64_t now_ms,
+                                       towline_error **error);
+
+/**
+ * Sends a prompt; as towline_session_send().
+ */
+towline_status towline_connection_send(towline_connection *connection,
+                                       const char *prompt,
+                                       size_t len,
+                                       uint64_t *turn,
+                                       towline_error **error);
+
+/**
+ * Sends a user message given as a whole JSON object; as towline_session_send_json().
+ */
+towline_status towline_connection_send_json(towline_connection *connection,
+                                            const char *message,
+                                            size_t len,
+                                            uint64_t *turn,
+                                            towline_error **error);
+
+/**
+ * Sends a control request; as towline_session_request().
+ */
+towline_status towline_connection_request(towline_connection *connection,
+                                          const char *subtype,
+                                          const char *payload,
+                                          size_t len,
+                                          uint64_t *id,
+                                          towline_error **error);
+
+/**
+ * Answers a request of the CLI by its key; as towline_session_respond().
+ */
+towline_status towline_connection_respond(towline_connection *connection,
+                                          uint64_t key,
+                                          const char *json,
+                                          size_t len,
+                                          towline_error **error);
+
+/**
+ * Ends the host's input: what is queued is still written.
+ */
+towline_status towline_connection_end_input(towline_connection *connection, towline_error **error);
 
 #ifdef __cplusplus
 }  // extern "C"

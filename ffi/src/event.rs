@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 use std::ffi::c_char;
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock};
 
 use serde_json::{json, Map, Value};
+use towline_core::protocol::connection::{self, Connection};
 use towline_core::protocol::framing::{MessageType, RawMessage};
 use towline_core::protocol::json as text_json;
 use towline_core::{
@@ -179,12 +180,39 @@ pub(crate) fn create(event: Event) -> *mut towline_event {
         }
         other => What::Diagnostic(Diagnostic::Options(format!("{other:?}"))),
     };
-    handle::create(Happened {
-        what,
-        request,
-        error,
-        views: Views::default(),
-        made: OnceLock::new(),
+    handle::create(Happened::new(what, request, error))
+}
+
+/// An event of a bare connection for C.
+pub(crate) fn of_connection(
+    event: connection::Event,
+    owner: &Arc<Mutex<Connection>>,
+) -> *mut towline_event {
+    use connection::Event as Bare;
+    create(match event {
+        Bare::Request(request) => {
+            let request = request::create(Asked::Connection {
+                connection: Arc::downgrade(owner),
+                request,
+            });
+            return handle::create(Happened::new(What::Request, request, std::ptr::null_mut()));
+        }
+        Bare::Initialized(message) => Event::Initialized(message),
+        Bare::Message { message, turn } => Event::Message { message, turn },
+        Bare::RequestCancelled { key, reason } => Event::RequestCancelled { key, reason },
+        Bare::Response {
+            id,
+            subtype,
+            result,
+        } => Event::Response {
+            id,
+            subtype,
+            result,
+        },
+        Bare::McpNotification { server, message } => Event::McpNotification { server, message },
+        Bare::TurnEnded { turn, outcome } => Event::TurnEnded { turn, outcome },
+        Bare::Diagnostic(diagnostic) => Event::Diagnostic(diagnostic),
+        other => Event::Diagnostic(Diagnostic::Options(format!("{other:?}"))),
     })
 }
 
@@ -205,6 +233,16 @@ pub(crate) unsafe fn enter<'a>(event: *const towline_event) -> Result<Use<'a, Ha
 }
 
 impl Happened {
+    fn new(what: What, request: *mut towline_request, error: *mut towline_error) -> Happened {
+        Happened {
+            what,
+            request,
+            error,
+            views: Views::default(),
+            made: OnceLock::new(),
+        }
+    }
+
     pub(crate) fn kind(&self) -> towline_kind_of_event {
         match &self.what {
             What::Message { .. } => TOWLINE_MESSAGE,

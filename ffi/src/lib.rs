@@ -16,6 +16,7 @@
 mod boundary;
 pub mod buffer;
 pub mod callback;
+pub mod connection;
 pub mod error;
 pub mod event;
 pub mod event_values;

@@ -2,12 +2,15 @@
 
 use std::ffi::c_char;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, Weak};
 
+use towline_core::protocol::connection::{self, Connection, LocalError};
 use towline_core::protocol::control::answer::{PermissionResult, PermissionUpdates};
 use towline_core::protocol::mcp::CallResult;
-use towline_core::{Answer, RequestHandle, RequestKind};
+use towline_core::{Answer, Error, RequestHandle, RequestKey, RequestKind};
 
 use crate::boundary;
+use crate::connection::lock;
 use crate::error::{towline_error, Failure};
 use crate::handle::{self, handle, Use};
 use crate::status::towline_status;
@@ -54,46 +57,71 @@ pub enum towline_kind_of_request {
 }
 
 /// A request, wherever it came from.
-pub(crate) struct Asked {
-    handle: RequestHandle,
-    owner: u32,
+pub(crate) enum Asked {
+    /// Of a session, which this process owns.
+    Session { handle: RequestHandle, owner: u32 },
+    /// Of a bare connection.
+    Connection {
+        connection: Weak<Mutex<Connection>>,
+        request: connection::Request,
+    },
 }
 
 impl Asked {
     pub(crate) fn session(handle: RequestHandle) -> Asked {
-        Asked {
+        Asked::Session {
             handle,
             owner: std::process::id(),
         }
     }
 
     pub(crate) fn kind(&self) -> &RequestKind {
-        self.handle.kind()
+        match self {
+            Asked::Session { handle, .. } => handle.kind(),
+            Asked::Connection { request, .. } => &request.kind,
+        }
     }
 
-    pub(crate) fn key(&self) -> u64 {
-        self.handle.key().0
+    pub(crate) fn key(&self) -> RequestKey {
+        match self {
+            Asked::Session { handle, .. } => handle.key(),
+            Asked::Connection { request, .. } => request.key,
+        }
     }
 
     pub(crate) fn json(&self) -> &str {
-        self.handle.json()
-    }
-
-    /// After a fork the lock of the session may be held for ever.
-    fn check_fork(&self) -> Result<(), Failure> {
-        match std::process::id() == self.owner {
-            true => Ok(()),
-            false => Err(towline_core::Error::Forked { owner: self.owner }.into()),
+        match self {
+            Asked::Session { handle, .. } => handle.json(),
+            Asked::Connection { request, .. } => request.json(),
         }
     }
 
     fn is_cancelled(&self) -> Result<bool, Failure> {
-        self.check_fork()?;
-        Ok(self.handle.is_cancelled())
+        match self {
+            // After a fork the lock of the session may be held for ever.
+            Asked::Session { owner, .. } if std::process::id() != *owner => {
+                Err(Error::Forked { owner: *owner }.into())
+            }
+            Asked::Session { handle, .. } => Ok(handle.is_cancelled()),
+            Asked::Connection { connection, .. } => {
+                let Some(connection) = connection.upgrade() else {
+                    return Ok(true);
+                };
+                let open = lock(&connection).is_request_open(self.key());
+                Ok(!open)
+            }
+        }
     }
 
     fn respond(&self, answer: &Answer<'_>) -> Result<(), Failure> {
-        Ok(self.handle.respond(answer)?)
+        match self {
+            Asked::Session { handle, .. } => Ok(handle.respond(answer)?),
+            Asked::Connection { connection, .. } => {
+                let connection = connection.upgrade().ok_or(Error::Closed)?;
+                let answered = lock(&connection).respond(self.key(), answer);
+                Ok(answered?)
+            }
+        }
     }
 
     fn progress(
@@ -102,7 +130,38 @@ impl Asked {
         total: Option<f64>,
         message: Option<&str>,
     ) -> Result<bool, Failure> {
-        Ok(self.handle.progress(progress, total, message)?)
+        match (self, self.kind()) {
+            (Asked::Session { handle, .. }, _) => Ok(handle.progress(progress, total, message)?),
+            (Asked::Connection { connection, .. }, RequestKind::ToolCall { server, call, .. }) => {
+                let connection = connection.upgrade().ok_or(Error::Closed)?;
+                let told = lock(&connection).with_server(server, |server| {
+                    server.progress(*call, progress, total, message)
+                });
+                Ok(told?)
+            }
+            (Asked::Connection { .. }, kind) => Err(LocalError::WrongAnswer {
+                kind: kind.name(),
+                reason: "progress belongs to a tool call".into(),
+            }
+            .into()),
+        }
+    }
+}
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        // A session's own handle does the same.
+        let Asked::Connection { connection, .. } = self else {
+            return;
+        };
+        let Some(connection) = connection.upgrade() else {
+            return;
+        };
+        let mut connection = lock(&connection);
+        if connection.is_request_open(self.key()) {
+            // It is open, so there is an answer to it.
+            let _ = connection.respond_safely(self.key(), "The host gave no answer");
+        }
     }
 }
 
@@ -169,7 +228,7 @@ pub(crate) fn kind_of(kind: &RequestKind) -> towline_kind_of_request {
 /// The key of the request, unique within its session; 0 when `request` is none.
 #[no_mangle]
 pub unsafe extern "C" fn towline_request_id(request: *const towline_request) -> u64 {
-    boundary::value(0, || Ok(enter(request)?.asked.key()))
+    boundary::value(0, || Ok(enter(request)?.asked.key().0))
 }
 
 /// What is asked.

@@ -18,6 +18,7 @@ const SOURCES: &[&str] = &[
     "request",
     "event",
     "event_values",
+    "connection",
 ];
 
 /// The header.

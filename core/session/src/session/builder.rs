@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use towline_protocol::connection::{Config, Connection, Diagnostic, Event, Limits};
 use towline_protocol::launch::{
-    plan, version_warnings, Environment, Hook, HostSide, InProcessServer, OnFailure,
+    plan, version_warnings, Environment, Hook, HostSide, InProcessServer, LaunchPlan, OnFailure,
 };
 
 use super::closing::{Closing, Graces};
@@ -297,6 +297,24 @@ impl SessionBuilder {
         });
         shared.lock_core().flush(&shared.reactor);
         Ok(Session { shared })
+    }
+
+    /// The connection that a session would have, and how the CLI would be launched, for a host that
+    /// owns the process and its pipes: `initialize` is queued. Handlers are not called and arguments
+    /// of tools are not checked: every request comes as an event.
+    pub fn connection(mut self, now: u64) -> Result<(Connection, LaunchPlan), Error> {
+        self.complete_host();
+        let plan =
+            plan(&self.options, &self.host, &machine(&self.options)).map_err(StartError::Launch)?;
+        let mut connection = Connection::new(self.config(plan.initialize_timeout.millis()), now);
+        for server in self.servers {
+            connection.add_server(server.server);
+        }
+        for name in &self.bridged {
+            connection.add_bridged_server(name);
+        }
+        connection.initialize(&plan.initialize)?;
+        Ok((connection, plan))
     }
 
     /// Tells the launch what was registered; returns whether the CLI needs this host while it
