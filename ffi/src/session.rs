@@ -126,7 +126,8 @@ pub unsafe extern "C" fn towline_session_create(
 }
 
 /// Waits until the session is open, running callbacks on the way; events stay for the next poll.
-/// Not needed, but it tells at once what is wrong. `timeout_ms` below 0 is no limit.
+/// Not needed, but it tells at once what is wrong. TOWLINE_OK too for a session that was open and is
+/// over by now. `timeout_ms` below 0 is no limit.
 ///
 /// Errors: TOWLINE_TIMEOUT; TOWLINE_ERR_EXITED_EARLY, TOWLINE_ERR_REFUSED,
 /// TOWLINE_ERR_INITIALIZE_TIMEOUT, each with the process's status and stderr in its detail;
