@@ -193,7 +193,7 @@ pub(crate) fn of_connection(
         Bare::Request(request) => {
             let request = request::create(Asked::Connection {
                 connection: Arc::downgrade(owner),
-                request,
+                request: Box::new(request),
             });
             return handle::create(Happened::new(What::Request, request, std::ptr::null_mut()));
         }

@@ -63,7 +63,7 @@ pub(crate) enum Asked {
     /// Of a bare connection.
     Connection {
         connection: Weak<Mutex<Connection>>,
-        request: connection::Request,
+        request: Box<connection::Request>,
     },
 }
 

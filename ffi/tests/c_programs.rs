@@ -2,9 +2,70 @@
 
 mod support;
 
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use support::{compile, must, ready, tool, Build};
+use support::{library, must, root, tool};
+use towline_testkit::Program;
+
+/// How a program is compiled.
+#[derive(Clone, Copy)]
+enum Build {
+    /// C99 with every warning an error.
+    C99,
+    /// The same with ASan and UBSan.
+    Sanitized,
+    /// C++17.
+    Cpp17,
+}
+
+/// Compiles a program of `tests/c` and links it with the shared library.
+fn compile(source: &str, build: Build, scratch: &Path) -> PathBuf {
+    let program = scratch.join(source.replace('.', "-"));
+    let mut command = Command::new(match build {
+        Build::Cpp17 => "c++",
+        _ => "cc",
+    });
+    match build {
+        Build::C99 => command.args(["-std=c99"]),
+        Build::Sanitized => command.args([
+            "-std=c99",
+            "-fsanitize=address,undefined",
+            "-fno-sanitize-recover=all",
+        ]),
+        Build::Cpp17 => command.args(["-std=c++17"]),
+    };
+    command
+        .args([
+            "-D_POSIX_C_SOURCE=200809L",
+            "-Wall",
+            "-Wextra",
+            "-Wpedantic",
+            "-Werror",
+            "-g",
+            "-pthread",
+        ])
+        .arg("-I")
+        .arg(root().join("include"))
+        .arg(root().join("tests/c").join(source))
+        .arg("-o")
+        .arg(&program)
+        .arg("-L")
+        .arg(library())
+        .arg("-ltowline")
+        .arg(format!("-Wl,-rpath,{}", library().display()));
+    must(source, &tool(&mut command, "apt-get install gcc g++"));
+    program
+}
+
+/// A command with what the programs of `tests/c` need in their environment.
+fn ready(command: &mut Command, scratch: &Path) {
+    command
+        .env("FAKE_CLI", Program::FakeCli.locate().unwrap())
+        .env("SCRATCH", scratch)
+        .env_remove("FAKE_CLI_SCRIPT")
+        .env_remove("FAKE_CLI_BENCH");
+}
 
 fn run(source: &str, build: Build) {
     let scratch = tempfile::tempdir().unwrap();
@@ -70,7 +131,7 @@ programs! {
 #[test]
 fn no_program_is_left_out() {
     let here = include_str!("c_programs.rs");
-    for entry in std::fs::read_dir(support::root().join("tests/c")).unwrap() {
+    for entry in std::fs::read_dir(root().join("tests/c")).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         if let Some(name) = name.strip_suffix(".c") {
             assert!(here.contains(&format!("\n    {name}\n")), "{name}");

@@ -76,15 +76,17 @@ fn the_library_has_a_soname() {
 fn every_function_has_a_comment() {
     let header = header();
     for function in functions() {
-        let at = header
-            .find(&format!(" {function}("))
-            .or_else(|| header.find(&format!("*{function}(")));
-        let at = at.unwrap_or_else(|| panic!("{function}"));
+        let call = format!("{function}(");
+        let declared = header.match_indices(&call).map(|(at, _)| at).find(|at| {
+            let line = header[..*at].rsplit('\n').next().unwrap();
+            !line.trim_start().starts_with('*') && !line.contains("typedef")
+        });
+        let Some(at) = declared else {
+            panic!("{function}");
+        };
         let start = header[..at].rfind("\n\n").unwrap();
-        assert!(
-            header[start..at].trim_start().starts_with("/**"),
-            "{function}"
-        );
+        let block = header[start..at].trim_start();
+        assert!(block.starts_with("/**"), "{function}");
     }
 }
 
