@@ -4,3 +4,4 @@
 pub mod files;
 pub mod header;
 pub mod readme;
+pub mod schemas;

@@ -1,10 +1,10 @@
-//! `cargo run -p xtask -- header|readme [--check]`
+//! `cargo run -p xtask -- header|readme|schemas [--check]`
 
 use std::process::ExitCode;
 
-use towline_xtask::{files, header, readme};
+use towline_xtask::{files, header, readme, schemas};
 
-const USAGE: &str = "usage: cargo run -p xtask -- header|readme [--check]";
+const USAGE: &str = "usage: cargo run -p xtask -- header|readme|schemas [--check]";
 
 fn main() -> ExitCode {
     match run() {
@@ -27,6 +27,7 @@ fn run() -> Result<(), String> {
     let generated = match what {
         "header" => vec![header::generate()?],
         "readme" => vec![readme::generate()?],
+        "schemas" => schemas::generate()?,
         _ => return Err(USAGE.into()),
     };
     match check {
