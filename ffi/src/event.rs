@@ -1,6 +1,5 @@
 //! What happened.
 
-use std::borrow::Cow;
 use std::ffi::c_char;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -372,51 +371,17 @@ impl Happened {
             What::Stderr(line) => self.views.get("text", || Ok(line.clone())),
             What::Diagnostic(diagnostic) => self.views.get("text", || Ok(diagnostic.to_string())),
             What::Message { message, .. } => match message.kind() {
-                MessageType::Assistant => self.views.get("text", || Ok(visible(message.json()))),
-                MessageType::StreamEvent => self.views.get("text", || Ok(delta(message.json()))),
+                MessageType::Assistant | MessageType::StreamEvent => {
+                    self.views.get("text", || {
+                        // What is not as it should be has no text.
+                        let text = message.decode().map(|message| message.visible_text());
+                        Ok(text.unwrap_or_default().into_owned())
+                    })
+                }
                 _ => Ok(View::EMPTY),
             },
             _ => Ok(View::EMPTY),
         }
-    }
-}
-
-/// The text blocks of an assistant message, one after the other.
-fn visible(message: &str) -> String {
-    let mut text = String::new();
-    let content = text_json::pointer(message, "/message/content");
-    let content = content.ok().flatten().unwrap_or("[]");
-    if let Some(whole) = text_json::string(content) {
-        return whole.into_owned();
-    }
-    // What is no array has no text in it.
-    let _ = text_json::elements(content, |block| {
-        let (mut is_text, mut value) = (false, None);
-        // Nor has a block that is no object.
-        let _ = text_json::members(block, |key, member| match key {
-            "type" => is_text = text_json::string(member).as_deref() == Some("text"),
-            "text" => value = text_json::string(member),
-            _ => {}
-        });
-        if let (true, Some(value)) = (is_text, value) {
-            text.push_str(&value);
-        }
-    });
-    text
-}
-
-/// The text of a stream event that has one.
-fn delta(message: &str) -> String {
-    let get = |path| {
-        let value: Option<Cow<'_, str>> = text_json::pointer(message, path)
-            .ok()
-            .flatten()
-            .and_then(text_json::string);
-        value
-    };
-    match get("/event/delta/type").as_deref() {
-        Some("text_delta") => get("/event/delta/text").unwrap_or_default().into_owned(),
-        _ => String::new(),
     }
 }
 
@@ -581,24 +546,4 @@ pub unsafe extern "C" fn towline_event_error(event: *const towline_event) -> *co
 #[no_mangle]
 pub unsafe extern "C" fn towline_event_free(event: *mut towline_event) -> towline_status {
     boundary::call(std::ptr::null_mut(), || handle::free::<Happened>(event))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn visible_text() {
-        let message = r#"{"message":{"content":[{"type":"thinking","text":"no"},{"text":"a\n","type":"text"},{"type":"text","text":"b"},5]}}"#;
-        assert_eq!(visible(message), "a\nb");
-        assert_eq!(visible(r#"{"message":{"content":"whole"}}"#), "whole");
-        assert_eq!(visible("{}"), "");
-        let piece =
-            r#"{"event":{"type":"content_block_delta","delta":{"type":"text_delta","text":"x"}}}"#;
-        assert_eq!(delta(piece), "x");
-        assert_eq!(
-            delta(r#"{"event":{"delta":{"type":"thinking_delta","text":"x"}}}"#),
-            ""
-        );
-    }
 }

@@ -3,6 +3,7 @@
 use serde_json::{json, Map, Value};
 use towline_protocol::control::{answer_schemas, incoming_schemas, request_schemas};
 use towline_protocol::launch::Options;
+use towline_protocol::message::Message;
 
 use crate::files::Generated;
 
@@ -14,6 +15,10 @@ pub fn generate() -> Result<Vec<Generated>, String> {
     let options = schemars::schema_for!(Options).to_value();
     Ok(vec![
         document("include/schema/options.json", &options)?,
+        document(
+            "include/schema/messages.json",
+            &schemars::schema_for!(Message<'_>).to_value(),
+        )?,
         document(
             "include/schema/control-requests.json",
             &by_name(

@@ -25,6 +25,7 @@ fn part(name: &str, definition: &str) -> Value {
 fn every_document_is_a_schema() {
     for name in [
         "options.json",
+        "messages.json",
         "control-requests.json",
         "incoming-requests.json",
         "answers.json",
@@ -55,6 +56,27 @@ fn options() {
         json!({ "modle": "x" }),
         json!({ "maxTurns": "3" }),
     ] {
+        assert!(!validator.is_valid(&bad), "{bad}");
+    }
+}
+
+#[test]
+fn messages() {
+    let validator = jsonschema::validator_for(&schema("messages.json")).unwrap();
+    for good in [
+        json!({ "type": "assistant", "message": { "role": "assistant", "content": [{ "type": "text", "text": "x" }] }, "session_id": "s", "uuid": "u" }),
+        json!({ "type": "of_tomorrow", "x": 1 }),
+    ] {
+        assert!(
+            validator.is_valid(&good),
+            "{good}: {:?}",
+            validator
+                .iter_errors(&good)
+                .map(|e| e.to_string())
+                .collect::<Vec<_>>()
+        );
+    }
+    for bad in [json!({ "type": 5 }), json!({})] {
         assert!(!validator.is_valid(&bad), "{bad}");
     }
 }
