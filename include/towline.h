@@ -272,10 +272,6 @@ typedef enum {
      */
     TOWLINE_ERR_MESSAGE = 77,
     /**
-     * A turn was cancelled before it began.
-     */
-    TOWLINE_ERR_CANCELLED = 78,
-    /**
      * The library failed in a way it should not. The handle cannot be used any more.
      */
     TOWLINE_ERR_PANIC = 90,

@@ -101,8 +101,6 @@ pub enum towline_status {
     TOWLINE_ERR_UNKNOWN_SERVER = 76,
     /// The CLI would drop this user message or die of it.
     TOWLINE_ERR_MESSAGE = 77,
-    /// A turn was cancelled before it began.
-    TOWLINE_ERR_CANCELLED = 78,
 
     /// The library failed in a way it should not. The handle cannot be used any more.
     TOWLINE_ERR_PANIC = 90,
@@ -164,7 +162,6 @@ pub(crate) const STATUSES: &[(towline_status, &core::ffi::CStr)] = &[
     (TOWLINE_ERR_DUPLICATE_UUID, c"TOWLINE_ERR_DUPLICATE_UUID"),
     (TOWLINE_ERR_UNKNOWN_SERVER, c"TOWLINE_ERR_UNKNOWN_SERVER"),
     (TOWLINE_ERR_MESSAGE, c"TOWLINE_ERR_MESSAGE"),
-    (TOWLINE_ERR_CANCELLED, c"TOWLINE_ERR_CANCELLED"),
     (TOWLINE_ERR_PANIC, c"TOWLINE_ERR_PANIC"),
     (TOWLINE_ERR_POISONED, c"TOWLINE_ERR_POISONED"),
 ];

@@ -444,7 +444,8 @@ static towline_answer call_everything(void *user_data, towline_request *request)
             clean();
         }
     }
-    OK(towline_request_deny(request, "enough", TOWLINE_NUL, false, NULL));
+    /* Closing has answered it. */
+    FAILS(TOWLINE_ERR_WITHDRAWN, "withdrawn", towline_request_deny(request, "enough", TOWLINE_NUL, false, &error));
     return TOWLINE_ANSWERED;
 }
 

@@ -61,7 +61,7 @@ int main(void) {
     STATUS(TOWLINE_TIMEOUT, towline_connection_event(connection, &event, &error));
     CHECK(event == NULL && error == NULL);
 
-    read_in(connection, "{\"type\":\"control_response\",\"response\":{\"subtype\":\"success\",\"request_id\":\"towline_1\",\"response\":{\"commands\":[],\"claude_code_version\":\"2.1.332\"}}}\n");
+    read_in(connection, "{\"type\":\"control_response\",\"response\":{\"subtype\":\"success\",\"request_id\":\"towline_1\",\"response\":{\"commands\":[],\"capabilities\":[]}}}\n");
     event = next(connection, TOWLINE_INITIALIZED);
     TEXT("[]", towline_event_value(event, "/commands", NULL));
     OK(towline_event_free(event));
