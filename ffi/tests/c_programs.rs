@@ -1,5 +1,7 @@
 //! The C programs of `tests/c`: as they are, under ASan and UBSan, and under valgrind.
 
+#[path = "scenarios/real_cli.rs"]
+mod real_cli;
 mod support;
 
 use std::path::{Path, PathBuf};
