@@ -20,6 +20,6 @@ fi
 
 cargo build --quiet --locked -p towline-testkit --bins
 cli=$here/tests/real-cli/node_modules/@anthropic-ai/claude-agent-sdk-linux-x64/claude
-echo "Demo: the pinned CLI and a scripted Messages API on loopback; no key, no network."
+echo "Demo: the pinned CLI and a scripted Messages API on loopback; no key, nothing leaves this machine."
 ask "$target/debug/isolated" -- "$chat" --cli "$cli" --model claude-sonnet-4-5 \
   'CHAIN [["mcp__demo__weather", {"city": "Oslo"}], ["Bash", {"command": "echo hello from Towline > hello.txt", "description": "Write a greeting"}]]'
