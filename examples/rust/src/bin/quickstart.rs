@@ -1,8 +1,20 @@
 //! One question, with a tool of this program's own and a say in what runs.
 
+use std::process::ExitCode;
+
 use towline::{Error, Event, Options, Reply, Session, Tool, ToolServer};
 
-fn main() -> Result<(), Error> {
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), Error> {
     let mut tools = ToolServer::new("demo", "1.0.0");
     let schema = r#"{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}"#;
     tools
@@ -29,7 +41,9 @@ fn main() -> Result<(), Error> {
             }
         })
         .start()?;
-    session.send("What is the weather in Oslo? Use the weather tool.")?;
+    let question = "What is the weather in Oslo? Use the weather tool.";
+    let prompt = std::env::args().nth(1);
+    session.send(prompt.as_deref().unwrap_or(question))?;
     session.end_input_when_settled()?;
 
     while let Some(event) = session.poll(None)? {
