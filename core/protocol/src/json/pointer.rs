@@ -2,7 +2,7 @@
 
 use alloc::borrow::Cow;
 
-use super::scan::{elements, members};
+use super::members::{elements, members};
 use super::text::Kind;
 
 /// The pointer itself is malformed.

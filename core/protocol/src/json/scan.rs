@@ -3,10 +3,7 @@
 //! Every step takes the place where it begins and gives the place where it ends, so that the place
 //! stays in a register.
 
-use alloc::string::String;
 use alloc::vec::Vec;
-
-use super::text;
 
 /// Where and why a text is not JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -21,7 +18,7 @@ pub struct ScanError {
 /// What can be wrong, and [`WRONG`] in words.
 #[derive(Debug, Clone, Copy)]
 #[repr(u8)]
-enum Wrong {
+pub(super) enum Wrong {
     NotAnObject,
     NotAnArray,
     Name,
@@ -58,7 +55,7 @@ const WRONG: [(Wrong, &str); 14] = [
 /// A [`ScanError`] in one word, the place above the reason, so that results are returned in
 /// registers.
 #[derive(Clone, Copy)]
-struct Fault(u64);
+pub(crate) struct Fault(u64);
 
 impl Fault {
     const BITS: u32 = 4;
@@ -80,9 +77,9 @@ impl From<Fault> for ScanError {
 }
 
 /// Where a step ends.
-type Step = Result<usize, Fault>;
+pub(crate) type Step = Result<usize, Fault>;
 
-fn wrong<T>(wrong: Wrong, at: usize) -> Result<T, Fault> {
+pub(super) fn wrong<T>(wrong: Wrong, at: usize) -> Result<T, Fault> {
     Err(Fault::new(wrong, at))
 }
 
@@ -93,221 +90,6 @@ pub fn validate(text: &str) -> Result<(), ScanError> {
     let bytes = text.as_bytes();
     let end = value(bytes, space(bytes, 0))?;
     Ok(finish(bytes, end)?)
-}
-
-/// Validates `text` as one JSON object and calls `visit(key, value)` for each of its members, in
-/// order, duplicates included. `key` is unescaped, `value` is the member's own JSON text.
-///
-/// `visit` may have been called for some members before an error is found.
-pub fn members<'a>(text: &'a str, mut visit: impl FnMut(&str, &'a str)) -> Result<(), ScanError> {
-    members_and_escapes(text, |key, value, _| visit(key, value))
-}
-
-/// As [`members`]; tells also whether the value is a string with escapes in it.
-#[inline(always)]
-pub(crate) fn members_and_escapes<'a>(
-    text: &'a str,
-    visit: impl FnMut(&str, &'a str, bool),
-) -> Result<(), ScanError> {
-    whole(text, &mut Flat(visit))
-}
-
-/// As [`members`], and in the same pass calls `visit_inner` for the members of the member named
-/// `inner` when that is an object.
-pub fn nested_members<'a>(
-    text: &'a str,
-    inner: &str,
-    visit: impl FnMut(&str, &'a str),
-    visit_inner: impl FnMut(&str, &'a str),
-) -> Result<(), ScanError> {
-    let mut visitor = Nested {
-        inner,
-        visit,
-        visit_inner,
-    };
-    whole(text, &mut visitor)
-}
-
-/// As [`members`], and in the same pass visits the members of the member named `path[0]`, of the
-/// member named `path[1]` of that, and so on, where they are objects. `visit(depth, key, value,
-/// escaped)` is told how deep a member stands; inner members come before the one they are in.
-#[inline(always)]
-pub(crate) fn members_along<'a>(
-    text: &'a str,
-    path: &[&str],
-    mut visit: impl FnMut(usize, &str, &'a str, bool),
-) -> Result<(), ScanError> {
-    let mut visitor = Along {
-        path,
-        depth: 0,
-        visit: &mut visit,
-    };
-    whole(text, &mut visitor)
-}
-
-/// What is done with the members of an object.
-trait Visit<'a> {
-    fn member(&mut self, key: &str, value: &'a str, escaped: bool);
-
-    /// Steps over a member's value, from its first byte. Strings are stepped over without asking.
-    #[inline(always)]
-    fn step(&mut self, _key: &str, text: &'a str, at: usize) -> Step {
-        value(text.as_bytes(), at)
-    }
-}
-
-struct Flat<F>(F);
-
-impl<'a, F: FnMut(&str, &'a str, bool)> Visit<'a> for Flat<F> {
-    #[inline(always)]
-    fn member(&mut self, key: &str, value: &'a str, escaped: bool) {
-        (self.0)(key, value, escaped);
-    }
-}
-
-struct Nested<'k, F, G> {
-    inner: &'k str,
-    visit: F,
-    visit_inner: G,
-}
-
-impl<'a, F: FnMut(&str, &'a str), G: FnMut(&str, &'a str)> Visit<'a> for Nested<'_, F, G> {
-    #[inline(always)]
-    fn member(&mut self, key: &str, value: &'a str, _: bool) {
-        (self.visit)(key, value);
-    }
-
-    #[inline(always)]
-    fn step(&mut self, key: &str, text: &'a str, at: usize) -> Step {
-        if key != self.inner || text.as_bytes().get(at) != Some(&b'{') {
-            return value(text.as_bytes(), at);
-        }
-        let visit_inner = &mut self.visit_inner;
-        let mut inner = Flat(|key: &str, value, _| visit_inner(key, value));
-        object(text, at, &mut inner)
-    }
-}
-
-struct Along<'p, F> {
-    path: &'p [&'p str],
-    depth: usize,
-    visit: &'p mut F,
-}
-
-impl<'a, F: FnMut(usize, &str, &'a str, bool)> Visit<'a> for Along<'_, F> {
-    #[inline(always)]
-    fn member(&mut self, key: &str, value: &'a str, escaped: bool) {
-        (self.visit)(self.depth, key, value, escaped);
-    }
-
-    #[inline(always)]
-    fn step(&mut self, key: &str, text: &'a str, at: usize) -> Step {
-        match self.path.split_first() {
-            Some((first, path)) if key == *first && text.as_bytes().get(at) == Some(&b'{') => {
-                let mut inner = Along {
-                    path,
-                    depth: self.depth + 1,
-                    visit: &mut *self.visit,
-                };
-                object(text, at, &mut inner)
-            }
-            _ => value(text.as_bytes(), at),
-        }
-    }
-}
-
-/// Visits the members of `text`, which is one object and nothing else.
-#[inline(always)]
-fn whole<'a>(text: &'a str, visitor: &mut impl Visit<'a>) -> Result<(), ScanError> {
-    let bytes = text.as_bytes();
-    let end = object(text, space(bytes, 0), visitor)?;
-    Ok(finish(bytes, end)?)
-}
-
-/// Validates `text` as one JSON array and calls `visit(value)` for the JSON text of each element.
-pub fn elements<'a>(text: &'a str, mut visit: impl FnMut(&'a str)) -> Result<(), ScanError> {
-    for element in Elements::of(text) {
-        visit(element?);
-    }
-    Ok(())
-}
-
-/// The JSON text of each element of an array, scanned and validated one by one. An error is the
-/// last item; without one, the text is one valid array.
-#[derive(Debug, Clone)]
-pub struct Elements<'a> {
-    text: &'a str,
-    at: usize,
-    state: Reading,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Reading {
-    Start,
-    Elements,
-    Done,
-}
-
-impl<'a> Elements<'a> {
-    /// The elements of `text`; nothing is scanned yet.
-    pub fn of(text: &'a str) -> Self {
-        Elements {
-            text,
-            at: 0,
-            state: Reading::Start,
-        }
-    }
-
-    /// Steps behind the comma, or to the end when there is no other element.
-    fn separator(&mut self) -> Result<(), Fault> {
-        let bytes = self.text.as_bytes();
-        let first = matches!(self.state, Reading::Start);
-        let mut at = space(bytes, self.at);
-        if first {
-            if bytes.get(at) != Some(&b'[') {
-                return wrong(Wrong::NotAnArray, at);
-            }
-            at = space(bytes, at + 1);
-        }
-        match bytes.get(at) {
-            Some(b']') => {
-                self.state = Reading::Done;
-                return finish(bytes, at + 1);
-            }
-            _ if first => self.at = at,
-            Some(b',') => self.at = space(bytes, at + 1),
-            _ => return wrong(Wrong::ArrayGoesOn, at),
-        }
-        self.state = Reading::Elements;
-        Ok(())
-    }
-
-    fn element(&mut self) -> Result<Option<&'a str>, Fault> {
-        self.separator()?;
-        if let Reading::Done = self.state {
-            return Ok(None);
-        }
-        let end = value(self.text.as_bytes(), self.at)?;
-        let element = self.text.get(self.at..end).unwrap_or_default();
-        self.at = end;
-        Ok(Some(element))
-    }
-}
-
-impl<'a> Iterator for Elements<'a> {
-    type Item = Result<&'a str, ScanError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if let Reading::Done = self.state {
-            return None;
-        }
-        self.element()
-            .map_err(|fault| {
-                self.state = Reading::Done;
-                ScanError::from(fault)
-            })
-            .transpose()
-    }
 }
 
 /// The open containers, one bit each (set: object).
@@ -345,7 +127,7 @@ impl Open {
 
 /// Steps over white space, which the CLI does not write.
 #[inline(always)]
-fn space(bytes: &[u8], at: usize) -> usize {
+pub(super) fn space(bytes: &[u8], at: usize) -> usize {
     match bytes.get(at) {
         Some(0..=b' ') => long_space(bytes, at),
         _ => at,
@@ -360,7 +142,7 @@ fn long_space(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-fn finish(bytes: &[u8], at: usize) -> Result<(), Fault> {
+pub(super) fn finish(bytes: &[u8], at: usize) -> Result<(), Fault> {
     let at = space(bytes, at);
     if at == bytes.len() {
         Ok(())
@@ -371,7 +153,7 @@ fn finish(bytes: &[u8], at: usize) -> Result<(), Fault> {
 
 /// Steps over the colon of a member and the space around it.
 #[inline(always)]
-fn colon(bytes: &[u8], at: usize) -> Step {
+pub(super) fn colon(bytes: &[u8], at: usize) -> Step {
     let at = space(bytes, at);
     if bytes.get(at) != Some(&b':') {
         return wrong(Wrong::Colon, at);
@@ -379,46 +161,18 @@ fn colon(bytes: &[u8], at: usize) -> Step {
     Ok(space(bytes, at + 1))
 }
 
-/// Steps over an object, from its brace, and visits its members.
-#[inline]
-fn object<'a>(text: &'a str, mut at: usize, visitor: &mut impl Visit<'a>) -> Step {
-    let bytes = text.as_bytes();
-    if bytes.get(at) != Some(&b'{') {
-        return wrong(Wrong::NotAnObject, at);
-    }
-    at = space(bytes, at + 1);
-    if bytes.get(at) == Some(&b'}') {
-        return Ok(at + 1);
-    }
-    loop {
-        if bytes.get(at) != Some(&b'"') {
-            return wrong(Wrong::Name, at);
-        }
-        let (end, escaped) = string(bytes, at)?;
-        let mut key = text.get(at + 1..end - 1).unwrap_or_default();
-        let mut plain = String::new();
-        if escaped {
-            text::unescape(key, &mut plain);
-            key = &plain;
-        }
-        at = colon(bytes, end)?;
-        let (end, escaped) = match bytes.get(at) {
-            Some(b'"') => string(bytes, at)?,
-            _ => (visitor.step(key, text, at)?, false),
-        };
-        visitor.member(key, text.get(at..end).unwrap_or_default(), escaped);
-        at = space(bytes, end);
-        match bytes.get(at) {
-            Some(b',') => at = space(bytes, at + 1),
-            Some(b'}') => return Ok(at + 1),
-            _ => return wrong(Wrong::ObjectGoesOn, at),
-        }
+/// Steps over one value, from its first byte; tells whether it is a string with escapes.
+#[inline(always)]
+pub(crate) fn value_and_escapes(bytes: &[u8], at: usize) -> Result<(usize, bool), Fault> {
+    match bytes.get(at) {
+        Some(b'"') => string(bytes, at),
+        _ => Ok((value(bytes, at)?, false)),
     }
 }
 
 /// Steps over one value, from its first byte.
 #[inline(always)]
-fn value(bytes: &[u8], at: usize) -> Step {
+pub(super) fn value(bytes: &[u8], at: usize) -> Step {
     match bytes.get(at) {
         Some(b'"') => string(bytes, at).map(|(end, _)| end),
         Some(b'{' | b'[') => container(bytes, at),
@@ -501,7 +255,7 @@ fn container(bytes: &[u8], mut at: usize) -> Step {
 
 /// Steps over a string, from its opening quote; tells whether it has escapes.
 #[inline(always)]
-fn string(bytes: &[u8], at: usize) -> Result<(usize, bool), Fault> {
+pub(super) fn string(bytes: &[u8], at: usize) -> Result<(usize, bool), Fault> {
     let end = plain_end(bytes, at + 1);
     match bytes.get(end) {
         Some(b'"') => Ok((end + 1, false)),
@@ -534,24 +288,41 @@ fn escape(bytes: &[u8], at: usize) -> Step {
     }
 }
 
-fn digits(bytes: &[u8], mut at: usize) -> Step {
-    if !matches!(bytes.get(at), Some(b'0'..=b'9')) {
-        return wrong(Wrong::Digit, at);
-    }
+/// Where the digits at `at` end.
+#[inline(always)]
+fn digits_end(bytes: &[u8], mut at: usize) -> usize {
     while let Some(b'0'..=b'9') = bytes.get(at) {
         at += 1;
     }
-    Ok(at)
+    at
 }
 
-fn number(bytes: &[u8], mut at: usize) -> Step {
-    if bytes.get(at) == Some(&b'-') {
-        at += 1;
+/// Steps over at least one digit.
+#[inline(always)]
+fn digits(bytes: &[u8], at: usize) -> Step {
+    let end = digits_end(bytes, at);
+    if end == at {
+        return wrong(Wrong::Digit, at);
     }
-    at = match bytes.get(at) {
-        Some(b'0') => at + 1,
-        _ => digits(bytes, at)?,
+    Ok(end)
+}
+
+#[inline(always)]
+fn number(bytes: &[u8], at: usize) -> Step {
+    let start = at + usize::from(bytes.get(at) == Some(&b'-'));
+    let end = match bytes.get(start) {
+        Some(b'0') => start + 1,
+        _ => digits(bytes, start)?,
     };
+    match bytes.get(end) {
+        Some(b'.' | b'e' | b'E') => fraction(bytes, end),
+        _ => Ok(end),
+    }
+}
+
+/// Steps over a number's fraction and exponent.
+#[inline(never)]
+fn fraction(bytes: &[u8], mut at: usize) -> Step {
     if bytes.get(at) == Some(&b'.') {
         at = digits(bytes, at + 1)?;
     }
@@ -565,11 +336,14 @@ fn number(bytes: &[u8], mut at: usize) -> Step {
     Ok(at)
 }
 
-fn literal(bytes: &[u8], at: usize, word: &[u8]) -> Step {
-    if bytes.get(at..at + word.len()) == Some(word) {
-        Ok(at + word.len())
-    } else {
-        wrong(Wrong::Value, at)
+#[inline(always)]
+fn literal<const LENGTH: usize>(bytes: &[u8], at: usize, word: &[u8; LENGTH]) -> Step {
+    match bytes
+        .get(at..)
+        .and_then(|rest| rest.first_chunk::<LENGTH>())
+    {
+        Some(found) if found == word => Ok(at + LENGTH),
+        _ => wrong(Wrong::Value, at),
     }
 }
 
@@ -608,8 +382,7 @@ fn plain_end(bytes: &[u8], mut at: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::string::ToString;
-    use alloc::{format, vec};
+    use alloc::format;
     use proptest::prelude::*;
 
     #[test]
@@ -703,112 +476,6 @@ mod tests {
         ] {
             assert_eq!(validate(text), Err(ScanError { at, what }), "{text}");
         }
-        let not_an_array = ScanError {
-            at: 1,
-            what: "not an array",
-        };
-        assert_eq!(elements(" {}", |_| {}), Err(not_an_array));
-    }
-
-    #[test]
-    fn elements_one_by_one() {
-        let all = |text| Elements::of(text).collect::<Result<Vec<&str>, ScanError>>();
-        assert_eq!(all(" [ ] ").unwrap(), [""; 0]);
-        assert_eq!(
-            all("[1 , [2,3],\"]\",{}]").unwrap(),
-            ["1", "[2,3]", "\"]\"", "{}"]
-        );
-        for text in ["", "[", "[,1]", "[1,]", "[1 2]", "[1]]", "{}", "[1}"] {
-            assert!(all(text).is_err(), "{text}");
-            let count = Elements::of(text).count();
-            assert!(count < 3, "{text}: nothing comes after an error");
-        }
-    }
-
-    #[test]
-    fn members_are_given_in_order_with_unescaped_keys() {
-        let mut seen = vec![];
-        members(
-            " {\"\\u0074ype\" : \"a b\" , \"n\":[1, 2],\"n\":3} ",
-            |key, value| {
-                seen.push((key.to_string(), value));
-            },
-        )
-        .unwrap();
-        assert_eq!(
-            seen,
-            [
-                ("type".into(), "\"a b\""),
-                ("n".into(), "[1, 2]"),
-                ("n".into(), "3")
-            ]
-        );
-    }
-
-    #[test]
-    fn inner_members_come_in_the_same_pass() {
-        for (text, outer, inner) in [
-            (
-                r#"{"a":1,"in":{"x":[{}],"\u0079":2} ,"b":{"x":3}}"#,
-                vec!["a", "in", "b"],
-                vec![("x", "[{}]"), ("y", "2")],
-            ),
-            (r#"{"in":[{"x":1}]}"#, vec!["in"], vec![]),
-            (r#"{"in":{}}"#, vec!["in"], vec![]),
-            (r#"{}"#, vec![], vec![]),
-        ] {
-            let (mut seen, mut seen_inner) = (vec![], vec![]);
-            nested_members(
-                text,
-                "in",
-                |key, _| seen.push(key.to_string()),
-                |key, value| seen_inner.push((key.to_string(), value)),
-            )
-            .unwrap();
-            assert_eq!(seen, outer);
-            let inner: alloc::vec::Vec<_> = inner
-                .into_iter()
-                .map(|(key, value)| (key.to_string(), value))
-                .collect();
-            assert_eq!(seen_inner, inner);
-        }
-        for text in [
-            "",
-            "[]",
-            r#"{"in":{"x":1}"#,
-            r#"{"in":{"x":1,}}"#,
-            r#"{"in":{"x"}}"#,
-            r#"{"in":{}}}"#,
-        ] {
-            assert!(nested_members(text, "in", |_, _| {}, |_, _| {}).is_err());
-        }
-    }
-
-    #[test]
-    fn members_along_a_path_come_in_the_same_pass() {
-        let mut seen = vec![];
-        let text = r#"{"a":{"b":{"b":{"x":1},"y":"\n"},"c":[]},"b":{"z":2},"d":"s"}"#;
-        members_along(text, &["a", "b"], |depth, key, value, escaped| {
-            seen.push((depth, key.to_string(), value, escaped));
-        })
-        .unwrap();
-        let seen: Vec<_> = seen
-            .iter()
-            .map(|(depth, key, value, escaped)| (*depth, key.as_str(), *value, *escaped))
-            .collect();
-        assert_eq!(
-            seen,
-            [
-                (2, "b", r#"{"x":1}"#, false),
-                (2, "y", r#""\n""#, true),
-                (1, "b", r#"{"b":{"x":1},"y":"\n"}"#, false),
-                (1, "c", "[]", false),
-                (0, "a", r#"{"b":{"b":{"x":1},"y":"\n"},"c":[]}"#, false),
-                (0, "b", r#"{"z":2}"#, false),
-                (0, "d", "\"s\"", false),
-            ]
-        );
-        assert!(members_along(r#"{"a":{"b":{"x":1,}}}"#, &["a", "b"], |_, _, _, _| {}).is_err());
     }
 
     proptest! {

@@ -113,10 +113,9 @@ impl<'a> Message<'a> {
     ) -> Result<Self, DecodeError> {
         Ok(match kind {
             MessageType::StreamEvent => {
-                Message::StreamEvent(StreamEvent::decode(json)?.ok_or(DecodeError::Missing {
-                    message_type: "stream_event",
-                    member: "event",
-                })?)
+                let message = StreamEvent::decode(json)?;
+                required(message.event_json.is_object(), "stream_event", "event")?;
+                Message::StreamEvent(message)
             }
             MessageType::Assistant => {
                 let message = AssistantMessage::decode(json)?;

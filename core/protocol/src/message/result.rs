@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use super::conversation::MessageOrigin;
 use super::usage::{ModelUsage, Usage};
 use crate::json::JsonText;
-use crate::view::view;
+use crate::view::{view, Read};
 
 view! {
     /// `result`: how a turn ended and what it cost.
@@ -49,8 +49,9 @@ view! {
         usage: Option<Usage<'a>>,
         /// Running totals by model.
         model_usage as "modelUsage" [default]: BTreeMap<String, ModelUsage<'a>>,
-        /// The same since the last result.
-        model_usage_since_last_result: Option<BTreeMap<String, ModelUsage<'a>>>,
+        /// The same since the last result; see
+        /// [`model_usage_since_last`](ResultMessage::model_usage_since_last).
+        model_usage_since_last_result: Option<JsonText<'a>>,
         /// Tool calls that were denied.
         permission_denials [default]: Vec<PermissionDenial<'a>>,
         /// The answer by the host's JSON Schema.
@@ -135,6 +136,11 @@ impl<'a> ResultMessage<'a> {
     /// Whether the API failed, and not the turn: a `success` with `is_error`.
     pub fn is_api_error(&self) -> bool {
         self.is_error && self.subtype == "success"
+    }
+
+    /// What each model used since the last result; `None` when the CLI does not tell.
+    pub fn model_usage_since_last(&self) -> Option<BTreeMap<String, ModelUsage<'a>>> {
+        Read::read(self.model_usage_since_last_result?.as_str())
     }
 
     /// Whether the turn was interrupted.

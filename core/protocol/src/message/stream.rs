@@ -7,7 +7,9 @@ use alloc::vec::Vec;
 use super::content::Block;
 use super::conversation::ApiMessage;
 use super::usage::Usage;
-use crate::json::{members, members_along, string, JsonText, ScanError};
+use crate::json::{
+    object, scanned_string, string, value_and_escapes, whole, JsonText, ScanError, Step, Visit,
+};
 use crate::view::{member, view, Read};
 
 /// `stream_event`, only with partial messages. The complete `assistant` message comes before its
@@ -46,9 +48,9 @@ pub struct StreamEvent<'a> {
 }
 
 impl<'a> StreamEvent<'a> {
-    /// Reads the fields and the event in one pass; `None` when there is no event.
-    pub(super) fn decode(json: &'a str) -> Result<Option<Self>, ScanError> {
-        let mut view = StreamEvent {
+    /// Reads the fields and the event in one pass. Without an event, `event_json` is no object.
+    pub(super) fn decode(json: &'a str) -> Result<Self, ScanError> {
+        let mut message = StreamEvent {
             event: ApiEvent::Ping,
             event_json: JsonText::default(),
             parent_tool_use_id: None,
@@ -63,39 +65,14 @@ impl<'a> StreamEvent<'a> {
             abandoned_blocks: None,
             json,
         };
-        let mut event = EventMembers::default();
-        members_along(json, &["event", "delta"], |depth, key, value, escaped| {
-            let optional = || Read::read_member(value, escaped).unwrap_or_default();
-            match (depth, key) {
-                (2, _) => event.delta_member(key, value),
-                (1, _) => event.event_member(key, value),
-                (_, "event") => {
-                    event.mixed |= view.event_json.is_object();
-                    view.event_json = JsonText::of(value);
-                }
-                (_, "uuid") => view.uuid = optional(),
-                (_, "session_id") => view.session_id = optional(),
-                (_, "parent_tool_use_id") => view.parent_tool_use_id = optional(),
-                (_, "api_message_id") => view.api_message_id = optional(),
-                (_, "ttft_ms") => view.ttft_ms = u64::read(value),
-                (_, "user_message_uuid") => view.user_message_uuid = optional(),
-                (_, "user_message_uuids") => {
-                    view.user_message_uuids = Read::read(value).unwrap_or_default();
-                }
-                (_, "resume_reason") => view.resume_reason = optional(),
-                (_, "thinking_display") => view.thinking_display = optional(),
-                (_, "abandoned_blocks") => view.abandoned_blocks = Read::read(value).flatten(),
-                _ => {}
-            }
-        })?;
-        if !view.event_json.is_object() {
-            return Ok(None);
-        }
-        if event.mixed {
-            event = EventMembers::last_of(view.event_json);
-        }
-        view.event = event.decode(view.event_json);
-        Ok(Some(view))
+        let mut members = Members {
+            message: &mut message,
+            event: EventMembers::default(),
+        };
+        whole(json, &mut members)?;
+        let event = members.event;
+        message.event = event.decode(message.event_json);
+        Ok(message)
     }
 
     /// The whole message as it came.
@@ -223,7 +200,46 @@ view! {
     }
 }
 
-/// The members of an event and of its delta that mean something to one type or another, as JSON.
+/// The members of the message, of its event and of that event's delta, found in one pass.
+struct Members<'m, 'a> {
+    message: &'m mut StreamEvent<'a>,
+    event: EventMembers<'a>,
+}
+
+impl<'a> Visit<'a> for Members<'_, 'a> {
+    #[inline(always)]
+    fn member(&mut self, key: &str, value: &'a str, escaped: bool) {
+        let message = &mut *self.message;
+        let optional = || Read::read_member(value, escaped).unwrap_or_default();
+        match key {
+            "event" => message.event_json = JsonText::of(value),
+            "uuid" => message.uuid = optional(),
+            "session_id" => message.session_id = optional(),
+            "parent_tool_use_id" => message.parent_tool_use_id = optional(),
+            "api_message_id" => message.api_message_id = optional(),
+            "ttft_ms" => message.ttft_ms = u64::read(value),
+            "user_message_uuid" => message.user_message_uuid = optional(),
+            "user_message_uuids" => {
+                message.user_message_uuids = Read::read(value).unwrap_or_default();
+            }
+            "resume_reason" => message.resume_reason = optional(),
+            "thinking_display" => message.thinking_display = optional(),
+            "abandoned_blocks" => message.abandoned_blocks = Read::read(value).flatten(),
+            _ => {}
+        }
+    }
+
+    #[inline(always)]
+    fn step(&mut self, key: &str, text: &'a str, at: usize) -> Step {
+        if key != "event" || text.as_bytes().get(at) != Some(&b'{') {
+            return Ok(value_and_escapes(text.as_bytes(), at)?.0);
+        }
+        self.event = EventMembers::default();
+        object(text, at, &mut self.event)
+    }
+}
+
+/// The members of an event that mean something to one type or another, as JSON.
 #[derive(Default)]
 struct EventMembers<'a> {
     event_type: Option<&'a str>,
@@ -232,37 +248,20 @@ struct EventMembers<'a> {
     message: Option<&'a str>,
     error: Option<&'a str>,
     delta: Option<&'a str>,
-    delta_type: Option<&'a str>,
-    text: Option<&'a str>,
-    partial_json: Option<&'a str>,
-    thinking: Option<&'a str>,
-    signature: Option<&'a str>,
-    citation: Option<&'a str>,
-    content: Option<&'a str>,
-    /// Whether an object stands twice, so that these may be members of both.
-    mixed: bool,
+    delta_members: DeltaMembers<'a>,
 }
 
-impl<'a> EventMembers<'a> {
-    /// The members of an event, the last ones where there are several of a name.
-    fn last_of(event: JsonText<'a>) -> Self {
-        let mut all = EventMembers::default();
-        // Both are valid, as parts of a line that is.
-        let _ = members(event.as_str(), |key, value| all.event_member(key, value));
-        if let Some(delta) = all.delta {
-            let _ = members(delta, |key, value| all.delta_member(key, value));
-        }
-        all
-    }
-
+impl<'a> Visit<'a> for EventMembers<'a> {
     #[inline(always)]
-    fn event_member(&mut self, key: &str, value: &'a str) {
+    fn member(&mut self, key: &str, value: &'a str, _: bool) {
         match key {
             "type" => self.event_type = Some(value),
             "index" => self.index = Some(value),
             "delta" => {
-                self.mixed |= self.delta.is_some();
                 self.delta = Some(value);
+                if !value.starts_with('{') {
+                    self.delta_members = DeltaMembers::default();
+                }
             }
             "content_block" => self.content_block = Some(value),
             "message" => self.message = Some(value),
@@ -272,19 +271,80 @@ impl<'a> EventMembers<'a> {
     }
 
     #[inline(always)]
-    fn delta_member(&mut self, key: &str, value: &'a str) {
+    fn step(&mut self, key: &str, text: &'a str, at: usize) -> Step {
+        if key != "delta" || text.as_bytes().get(at) != Some(&b'{') {
+            return Ok(value_and_escapes(text.as_bytes(), at)?.0);
+        }
+        self.delta_members = DeltaMembers::default();
+        object(text, at, &mut self.delta_members)
+    }
+}
+
+/// The members of a delta that mean something to one type or another.
+#[derive(Default)]
+struct DeltaMembers<'a> {
+    delta_type: Option<&'a str>,
+    text: Option<Piece<'a>>,
+    partial_json: Option<Piece<'a>>,
+    thinking: Option<Piece<'a>>,
+    signature: Option<Piece<'a>>,
+    citation: Option<&'a str>,
+    content: Option<Piece<'a>>,
+}
+
+impl<'a> Visit<'a> for DeltaMembers<'a> {
+    #[inline(always)]
+    fn member(&mut self, key: &str, value: &'a str, escaped: bool) {
+        let piece = Piece { value, escaped };
         match key {
             "type" => self.delta_type = Some(value),
-            "text" => self.text = Some(value),
-            "partial_json" => self.partial_json = Some(value),
-            "thinking" => self.thinking = Some(value),
-            "signature" => self.signature = Some(value),
+            "text" => self.text = Some(piece),
+            "partial_json" => self.partial_json = Some(piece),
+            "thinking" => self.thinking = Some(piece),
+            "signature" => self.signature = Some(piece),
             "citation" => self.citation = Some(value),
-            "content" => self.content = Some(value),
+            "content" => self.content = Some(piece),
             _ => {}
         }
     }
+}
 
+/// A piece of a streamed text, and whether it has escapes.
+#[derive(Clone, Copy)]
+struct Piece<'a> {
+    value: &'a str,
+    escaped: bool,
+}
+
+impl<'a> Piece<'a> {
+    fn string(self) -> Option<Cow<'a, str>> {
+        scanned_string(self.value, self.escaped)
+    }
+}
+
+impl<'a> DeltaMembers<'a> {
+    fn decode(&self, json: &'a str) -> Delta<'a> {
+        let delta_type = self.delta_type.and_then(string).unwrap_or_default();
+        let text = |piece: Option<Piece<'a>>| piece.and_then(Piece::string);
+        let decoded = match &*delta_type {
+            "text_delta" => text(self.text).map(Delta::Text),
+            "input_json_delta" => text(self.partial_json).map(Delta::InputJson),
+            "thinking_delta" => text(self.thinking).map(Delta::Thinking),
+            "signature_delta" => text(self.signature).map(Delta::Signature),
+            "citations_delta" => self
+                .citation
+                .map(|json| Delta::Citation(JsonText::of(json))),
+            "compaction_delta" => Some(Delta::Compaction(text(self.content))),
+            _ => None,
+        };
+        decoded.unwrap_or(Delta::Unknown {
+            delta_type,
+            json: JsonText::of(json),
+        })
+    }
+}
+
+impl<'a> EventMembers<'a> {
     /// Never fails: what cannot be decoded is [`Unknown`](ApiEvent::Unknown).
     fn decode(&self, json: JsonText<'a>) -> ApiEvent<'a> {
         let event_type = self.event_type.and_then(string).unwrap_or_default();
@@ -292,7 +352,7 @@ impl<'a> EventMembers<'a> {
         let decoded = match &*event_type {
             "content_block_delta" => self.delta.map(|json| ApiEvent::ContentBlockDelta {
                 index,
-                delta: self.decode_delta(json),
+                delta: self.delta_members.decode(json),
             }),
             "content_block_start" => self.content_block.map(|json| ApiEvent::ContentBlockStart {
                 index,
@@ -310,24 +370,5 @@ impl<'a> EventMembers<'a> {
             _ => None,
         };
         decoded.unwrap_or(ApiEvent::Unknown { event_type, json })
-    }
-
-    fn decode_delta(&self, json: &'a str) -> Delta<'a> {
-        let delta_type = self.delta_type.and_then(string).unwrap_or_default();
-        let decoded = match &*delta_type {
-            "text_delta" => self.text.and_then(string).map(Delta::Text),
-            "input_json_delta" => self.partial_json.and_then(string).map(Delta::InputJson),
-            "thinking_delta" => self.thinking.and_then(string).map(Delta::Thinking),
-            "signature_delta" => self.signature.and_then(string).map(Delta::Signature),
-            "citations_delta" => self
-                .citation
-                .map(|json| Delta::Citation(JsonText::of(json))),
-            "compaction_delta" => Some(Delta::Compaction(self.content.and_then(string))),
-            _ => None,
-        };
-        decoded.unwrap_or(Delta::Unknown {
-            delta_type,
-            json: JsonText::of(json),
-        })
     }
 }

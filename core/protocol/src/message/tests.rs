@@ -181,6 +181,13 @@ fn of_duplicate_members_the_last_counts() {
             },
         }
     );
+    let json = event(
+        r#"{"type":"content_block_delta","delta":{"type":"text_delta","text":"first"},"delta":5}"#,
+    );
+    assert!(matches!(
+        api_event(&json),
+        ApiEvent::ContentBlockDelta { delta: Delta::Unknown { json, .. }, .. } if json.as_str() == "5"
+    ));
 }
 
 #[test]
