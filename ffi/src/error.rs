@@ -176,7 +176,7 @@ impl From<LocalError> for Failure {
     fn from(error: LocalError) -> Failure {
         let status = match &error {
             LocalError::Ended => TOWLINE_ERR_ENDED,
-            LocalError::InputFinished => TOWLINE_ERR_INPUT_ENDED,
+            LocalError::InputFinished | LocalError::InputLost => TOWLINE_ERR_INPUT_ENDED,
             LocalError::AlreadyInitialized => TOWLINE_ERR_STATE,
             LocalError::QueueFull { .. } => TOWLINE_ERR_QUEUE_FULL,
             LocalError::UnknownRequest(_) => TOWLINE_ERR_UNKNOWN_REQUEST,

@@ -54,7 +54,7 @@ pub enum towline_status {
     TOWLINE_ERR_CLOSED = 40,
     /// The conversation has ended; nothing can be sent any more.
     TOWLINE_ERR_ENDED = 41,
-    /// The input was ended by towline_session_end_input() or by closing.
+    /// The input was ended by towline_session_end_input() or by closing, or the CLI has closed it.
     TOWLINE_ERR_INPUT_ENDED = 42,
     /// The CLI is not reading and the write queue is at its limit (option maxQueuedBytes).
     TOWLINE_ERR_QUEUE_FULL = 43,

@@ -195,7 +195,10 @@ impl Drop for Running {
 
 /// Starts `isolated` in a process group of its own around a script that prints a line when ready.
 fn started(script: &str) -> (Running, BufReader<impl Read>) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_isolated"))
+    // Whoever runs the tests in the background may have them ignore interrupts, and a shell cannot
+    // trap what it was started to ignore.
+    let mut child = Command::new("env")
+        .args(["--default-signal=INT", env!("CARGO_BIN_EXE_isolated")])
         .args(["bash", "-c", script])
         .process_group(0)
         .stdout(Stdio::piped())

@@ -59,6 +59,12 @@ impl Connection {
     ) -> Result<RequestId, LocalError> {
         self.check_open()?;
         self.check_queue()?;
+        if subtype.is_empty() {
+            return Err(LocalError::WrongShape {
+                what: "the subtype of a control request",
+                expected: "a name",
+            });
+        }
         self.write_request(subtype, payload, limit, false)
     }
 

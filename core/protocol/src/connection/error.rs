@@ -15,6 +15,9 @@ pub enum LocalError {
     /// The host has ended its input already.
     #[error("the input of this session was ended; start another session to go on")]
     InputFinished,
+    /// The CLI has closed its stdin and lives on.
+    #[error("the CLI has closed its stdin; it can be told nothing any more")]
+    InputLost,
     /// `initialize` was written already.
     #[error("initialize was sent already")]
     AlreadyInitialized,

@@ -302,6 +302,12 @@ impl Connection {
         }
     }
 
+    /// Forgets what was not written: the CLI has closed its stdin. Its end tells why.
+    pub fn discard_outgoing(&mut self) {
+        self.out = String::new();
+        self.sent = 0;
+    }
+
     /// Whether stdin is to be ended now: the host is done and everything was written.
     pub fn wants_end_of_input(&self) -> bool {
         self.finish && self.waiting.is_empty() && self.outgoing().is_empty()

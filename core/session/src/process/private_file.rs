@@ -8,19 +8,37 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub(crate) struct PrivateFiles {
     folder: PathBuf,
+    /// User and group that read them, when that is not the host's own.
+    reader: Option<(u32, u32)>,
     /// A forked child leaves them alone.
     owner: u32,
 }
 
 impl PrivateFiles {
-    pub(crate) fn create() -> io::Result<PrivateFiles> {
+    /// A fresh folder, whose files this user and group read; `None` is the host's own.
+    pub(crate) fn create(reader: Option<(u32, u32)>) -> io::Result<PrivateFiles> {
         let name = format!("towline-{}", uuid::Uuid::new_v4().simple());
         let folder = std::env::temp_dir().join(name);
         std::fs::DirBuilder::new().mode(0o700).create(&folder)?;
-        Ok(PrivateFiles {
+        let files = PrivateFiles {
             folder,
+            reader,
             owner: std::process::id(),
-        })
+        };
+        files.hand_over(&files.folder)?;
+        Ok(files)
+    }
+
+    /// The folder, named `towline-…`.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    fn hand_over(&self, path: &Path) -> io::Result<()> {
+        match self.reader {
+            Some((uid, gid)) => std::os::unix::fs::chown(path, Some(uid), Some(gid)),
+            None => Ok(()),
+        }
     }
 
     /// Writes a file; its name must be a plain one.
@@ -34,6 +52,7 @@ impl PrivateFiles {
             .mode(0o600)
             .open(&path)?
             .write_all(contents.as_bytes())?;
+        self.hand_over(&path)?;
         Ok(path)
     }
 }
@@ -55,7 +74,7 @@ mod tests {
 
     #[test]
     fn only_the_owner_reads_them_and_they_go() {
-        let files = PrivateFiles::create().unwrap();
+        let files = PrivateFiles::create(None).unwrap();
         let path = files.write("mcp.json", "{}").unwrap();
         let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode(&path), 0o600);

@@ -29,6 +29,8 @@ pub(crate) struct Start {
     pub(crate) user: Option<String>,
     pub(crate) own_group: bool,
     pub(crate) watchdog: Option<Watchdog>,
+    /// Removed by the watchdog when the host cannot do it any more.
+    pub(crate) private_folder: Option<PathBuf>,
 }
 
 /// A started process and our ends of its pipes.
@@ -95,7 +97,7 @@ pub(crate) fn spawn(start: Start) -> Result<Spawned, StartError> {
     let child = Child::new(pid, start.own_group, mark.clone());
     if let Some(watchdog) = &watchdog {
         // One that has died cannot look after anybody; the session itself still does.
-        let _ = watchdog.watch(child.id(), &mark);
+        let _ = watchdog.watch(child.id(), &mark, start.private_folder.as_deref());
     }
     Ok(Spawned {
         child,
@@ -217,7 +219,7 @@ fn interpreter(program: &Path) -> Option<String> {
 }
 
 /// User and group number of a user name or number.
-fn account(user: &str) -> Result<(u32, u32), StartError> {
+pub(crate) fn account(user: &str) -> Result<(u32, u32), StartError> {
     let unknown = || StartError::UnknownUser { user: user.into() };
     if let Ok(uid) = user.parse() {
         return Ok((uid, uid));

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -10,16 +11,19 @@ use rustix::net::{send, socketpair, AddressFamily, SendFlags, SocketFlags, Socke
 
 use super::tree::MARK;
 
-/// Lines on stdin: `+ GROUP MARK` for a process group to look after, `- GROUP` for one that is
-/// gone. The end of stdin means that the host is gone: what is left gets a second to end by the end
+/// Lines on stdin: `+ GROUP MARK FOLDER` for a process group to look after and its folder of private
+/// files, if any; `- GROUP` for one that is gone. The end of stdin means that the host is gone: what is left gets a second to end by the end
 /// of its own stdin, a second after SIGTERM, then SIGKILL, its marked descendants with it and what
-/// those start meanwhile.
+/// those start meanwhile, and the folder is removed.
+///
+/// A child that the host has forked without `exec` holds the other end as well: while it lives, the
+/// host does not count as gone.
 const SCRIPT: &str = r#"
 trap '' HUP INT QUIT TERM PIPE
-while read -r op group mark; do
+while read -r op group mark folder; do
   case $op in
-    +) eval "g_$group=$mark" ;;
-    -) unset "g_$group" ;;
+    +) eval "g_$group=$mark f_$group=\$folder" ;;
+    -) unset "g_$group" "f_$group" ;;
   esac
 done
 groups=$(set | sed -n 's/^g_\([0-9]*\)=.*/\1/p')
@@ -44,6 +48,10 @@ for g in $groups; do
     done
     [ "$killed" = "$before" ] && break
   done
+  eval "folder=\$f_$g"
+  case $folder in
+    /*/towline-*) rm -rf "$folder" ;;
+  esac
 done
 "#;
 
@@ -108,22 +116,27 @@ impl Process {
         })
     }
 
-    pub(crate) fn watch(&self, group: u32, mark: &str) -> io::Result<()> {
-        self.tell(&format!("+ {group} {mark}\n"))
+    pub(crate) fn watch(&self, group: u32, mark: &str, folder: Option<&Path>) -> io::Result<()> {
+        use std::os::unix::ffi::OsStrExt;
+        let mut line = format!("+ {group} {mark} ").into_bytes();
+        let folder = folder.map(|folder| folder.as_os_str().as_bytes());
+        line.extend(
+            folder
+                .filter(|folder| !folder.contains(&b'\n'))
+                .unwrap_or_default(),
+        );
+        line.push(b'\n');
+        self.tell(&line)
     }
 
     pub(crate) fn forget(&self, group: u32) {
         // A watchdog that is gone has forgotten.
-        let _ = self.tell(&format!("- {group}\n"));
+        let _ = self.tell(format!("- {group}\n").as_bytes());
     }
 
-    fn tell(&self, line: &str) -> io::Result<()> {
+    fn tell(&self, line: &[u8]) -> io::Result<()> {
         loop {
-            match send(
-                &self.line,
-                line.as_bytes(),
-                SendFlags::NOSIGNAL | SendFlags::DONTWAIT,
-            ) {
+            match send(&self.line, line, SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
                 Ok(_) => return Ok(()),
                 Err(Errno::INTR) => {}
                 Err(error) => return Err(error.into()),

@@ -18,7 +18,7 @@ use super::stderr::Stderr;
 use super::tools::Tools;
 use super::{Core, End, Reply, RequestHandle, Session, Shared, Stats, ToolServer};
 use crate::error::{Error, StartError};
-use crate::process::{spawn, PrivateFiles, Start, Watchdog};
+use crate::process::{account, spawn, PrivateFiles, Start, Watchdog};
 use crate::reactor::Reactor;
 use crate::{discovery, Options};
 
@@ -218,7 +218,10 @@ impl SessionBuilder {
         for file in &plan.private_files {
             let folder = match &folder {
                 Some(folder) => folder,
-                None => folder.insert(PrivateFiles::create().map_err(StartError::PrivateFile)?),
+                None => {
+                    let reader = plan.user.as_deref().map(account).transpose()?;
+                    folder.insert(PrivateFiles::create(reader).map_err(StartError::PrivateFile)?)
+                }
             };
             let path = folder
                 .write(file.name, &file.contents)
@@ -235,6 +238,7 @@ impl SessionBuilder {
             user: plan.user.clone(),
             own_group: self.options.process_group,
             watchdog: self.options.watchdog.then(|| self.watchdog.clone()),
+            private_folder: folder.as_ref().map(|files| files.folder().into()),
         })?;
 
         let options = &self.options;
@@ -244,6 +248,7 @@ impl SessionBuilder {
         };
         let wants_stderr = self.stderr_events || self.handlers.stderr.is_some();
         let tail = usize::try_from(options.stderr_tail_bytes).unwrap_or(usize::MAX);
+        let pid = spawned.child.id();
         let io = Io::new(spawned, folder, &reactor).map_err(StartError::Pipes)?;
         let mut connection = Connection::new(self.config(plan.initialize_timeout.millis()), 0);
         for server in &mut self.servers {
@@ -285,6 +290,7 @@ impl SessionBuilder {
         let handlers = self.handlers;
         let shared = Arc::new_cyclic(|shared| Shared {
             owner: std::process::id(),
+            pid,
             reactor,
             core: Mutex::new(core),
             handlers: Mutex::new(Handlers {

@@ -45,6 +45,10 @@ pub(super) struct Closing {
     by_host: bool,
     /// When the host ended the input without closing, or when the CLI last wrote since then.
     quiet_since: Option<Millis>,
+    /// How long it may be silent from then on.
+    quiet_limit: Millis,
+    /// The CLI has closed its stdin by itself.
+    lost: bool,
 }
 
 impl Closing {
@@ -54,12 +58,27 @@ impl Closing {
             graces,
             by_host: false,
             quiet_since: None,
+            quiet_limit: QUIET_AFTER_END_OF_INPUT,
+            lost: false,
         }
     }
 
     /// Stdin was ended because the host is done.
     pub(super) fn input_ended(&mut self, now: Millis) {
         self.quiet_since.get_or_insert(now);
+    }
+
+    /// The CLI has closed its stdin by itself: it can be told nothing any more, so once it falls
+    /// silent it has no longer than after an end that the host asked for.
+    pub(super) fn input_lost(&mut self, now: Millis) {
+        self.quiet_limit = self.graces.close.unwrap_or(QUIET_AFTER_END_OF_INPUT);
+        self.lost = true;
+        self.input_ended(now);
+    }
+
+    /// Whether the CLI has closed its stdin by itself.
+    pub(super) fn lost_input(&self) -> bool {
+        self.lost
     }
 
     /// The CLI wrote something.
@@ -78,7 +97,7 @@ impl Closing {
         match self.step {
             Step::Open => self
                 .quiet_since
-                .map(|since| since + QUIET_AFTER_END_OF_INPUT),
+                .map(|since| since.saturating_add(self.quiet_limit)),
             Step::InputEnded(at) | Step::Terminated(at) => at,
             Step::Killed => None,
         }
@@ -100,7 +119,7 @@ impl Core {
         if let Some(graces) = graces {
             self.closing.graces = graces;
         }
-        let at = |grace: Option<Millis>| grace.map(|grace| now + grace);
+        let at = |grace: Option<Millis>| grace.map(|grace| now.saturating_add(grace));
         match self.closing.step {
             Step::Open => {
                 self.closing.step = Step::InputEnded(at(self.closing.graces.close));
@@ -144,7 +163,8 @@ impl Core {
             Step::Open => self.begin_closing(None, reactor),
             Step::InputEnded(_) => {
                 self.io.child().terminate();
-                let due = self.closing.graces.terminate.map(|grace| now + grace);
+                let grace = self.closing.graces.terminate;
+                let due = grace.map(|grace| now.saturating_add(grace));
                 self.closing.step = Step::Terminated(due);
             }
             Step::Terminated(_) => {
@@ -266,7 +286,7 @@ impl Session {
 
 impl Graces {
     fn both(grace: Duration) -> Graces {
-        let ms = grace.as_millis() as Millis;
+        let ms = Millis::try_from(grace.as_millis()).unwrap_or(Millis::MAX);
         Graces {
             close: Some(ms),
             terminate: Some(ms),

@@ -9,6 +9,7 @@ use rustix::net::{send, SendFlags};
 use towline_protocol::framing::RawMessage;
 
 use super::Core;
+use crate::error::{Error, LocalError};
 use crate::process::{Child, Exit, PrivateFiles, Spawned, WatchdogProcess};
 use crate::reactor::{Reactor, Ready, Source};
 
@@ -59,10 +60,6 @@ impl Io {
             initialized: None,
             interrupted: false,
         })
-    }
-
-    pub(super) fn pid(&self) -> u32 {
-        self.child.id()
     }
 
     pub(super) fn exit(&self) -> Option<Exit> {
@@ -152,16 +149,34 @@ impl Core {
                 // The CLI has closed its end. What it still writes and how it ends tells the rest.
                 Err(_) => {
                     self.io.close_stdin(reactor);
-                    self.connection.finish_input();
                     let now = self.now();
-                    self.closing.input_ended(now);
+                    self.closing.input_lost(now);
                 }
             }
+        }
+        if !self.io.stdin_is_open() {
+            self.connection.discard_outgoing();
         }
         if self.connection.wants_end_of_input() && self.io.stdin_is_open() {
             self.io.close_stdin(reactor);
             let now = self.now();
             self.closing.input_ended(now);
+        }
+    }
+
+    /// Whether the CLI can be told something. When it has closed its stdin because it has died, its
+    /// end is seen to first, so that the host learns why.
+    pub(super) fn check_input(&mut self, reactor: &Reactor) -> Result<(), Error> {
+        if !self.closing.lost_input() || self.is_over() {
+            return Ok(());
+        }
+        if self.io.child.has_ended() {
+            self.process_ended(reactor);
+            self.advance_closing(reactor);
+        }
+        match self.is_over() {
+            true => Err(self.end_error().unwrap_or(LocalError::Ended.into())),
+            false => Err(LocalError::InputLost.into()),
         }
     }
 

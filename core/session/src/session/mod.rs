@@ -52,6 +52,8 @@ pub struct Session {
 pub(crate) struct Shared {
     /// The process that owns the session; after a fork the child may not touch it.
     owner: u32,
+    /// The process id of the CLI.
+    pid: u32,
     reactor: Reactor,
     core: Mutex<Core>,
     /// Held by the thread that does the I/O. Taken and released with the core locked.
@@ -142,6 +144,16 @@ impl Core {
         self.deferred.push_back(event);
     }
 
+    /// The error of a command: what ended the session tells more than that it has ended.
+    fn why(&self, error: LocalError) -> Error {
+        match error {
+            LocalError::Ended | LocalError::InputFinished if !matches!(self.end, End::NotYet) => {
+                self.end_error().unwrap_or(Error::Local(error))
+            }
+            error => Error::Local(error),
+        }
+    }
+
     fn failure(&self) -> Failure {
         Failure {
             exit: self.io.exit(),
@@ -177,9 +189,20 @@ impl Shared {
         self.check_fork()?;
         let mut core = self.lock_core();
         core.tick();
-        let value = command(&mut core.connection)?;
+        core.check_input(&self.reactor)?;
+        let value = command(&mut core.connection).map_err(|error| core.why(error))?;
         self.after_command(&mut core);
         Ok(value)
+    }
+
+    /// Ends the input, which a CLI that has closed it takes as well.
+    fn finish(&self, finish: impl FnOnce(&mut Connection)) -> Result<(), Error> {
+        self.check_fork()?;
+        let mut core = self.lock_core();
+        core.tick();
+        finish(&mut core.connection);
+        self.after_command(&mut core);
+        Ok(())
     }
 
     fn after_command(&self, core: &mut Core) {
@@ -285,20 +308,15 @@ impl Session {
     /// Ends the input: what was sent is still worked through, then the CLI exits by itself
     /// (`protocol.md §11`).
     pub fn end_input(&self) -> Result<(), Error> {
-        self.shared.command(|connection| {
-            connection.finish_input();
-            Ok(())
-        })
+        self.shared.finish(Connection::finish_input)
     }
 
     /// Ends the input by itself as soon as the CLI needs nothing more of this host
     /// (`protocol.md §11`): for a host that has sent its last prompt.
     pub fn end_input_when_settled(&self) -> Result<(), Error> {
         let needs_host = self.shared.tools.needs_host;
-        self.shared.command(|connection| {
-            connection.finish_when_settled(needs_host);
-            Ok(())
-        })
+        self.shared
+            .finish(|connection| connection.finish_when_settled(needs_host))
     }
 
     /// The descriptor to watch in an event loop: readable whenever `poll` with a limit of zero
@@ -337,57 +355,56 @@ impl Session {
 
     /// The process id of the CLI (or of its launcher).
     pub fn pid(&self) -> u32 {
-        self.shared.lock_core().io.pid()
+        self.shared.pid
     }
 
-    /// How the process ended, once it has.
+    /// Looks at the session. After a fork another thread may have held its lock for ever: the child
+    /// sees nothing.
+    fn look<T>(&self, look: impl FnOnce(&Core) -> Option<T>) -> Option<T> {
+        self.shared.check_fork().ok()?;
+        look(&self.shared.lock_core())
+    }
+
+    /// How the process ended, once it has. `None` in a forked child.
     pub fn exit(&self) -> Option<Exit> {
-        self.shared.lock_core().io.exit()
+        self.look(|core| core.io.exit())
     }
 
-    /// The session's id; unknown until the first turn unless the options give it.
+    /// The session's id; unknown until the first turn unless the options give it. `None` in a
+    /// forked child.
     pub fn session_id(&self) -> Option<String> {
-        self.shared
-            .lock_core()
-            .connection
-            .session_id()
-            .map(String::from)
+        self.look(|core| core.connection.session_id().map(String::from))
     }
 
-    /// The CLI's version, once known.
+    /// The CLI's version, once known. `None` in a forked child.
     pub fn cli_version(&self) -> Option<String> {
-        self.shared
-            .lock_core()
-            .connection
-            .cli_version()
-            .map(String::from)
+        self.look(|core| core.connection.cli_version().map(String::from))
     }
 
-    /// JSON text of the payload of the CLI's answer to `initialize`, once it has come.
+    /// JSON text of the payload of the CLI's answer to `initialize`, once it has come. `None` in a
+    /// forked child.
     pub fn capabilities(&self) -> Option<String> {
-        let core = self.shared.lock_core();
-        core.io.initialized.as_ref().map(|message| {
-            Response {
-                message: message.clone(),
-            }
-            .payload()
-            .to_string()
+        self.look(|core| {
+            let message = core.io.initialized.clone()?;
+            Some(Response { message }.payload().to_string())
         })
     }
 
-    /// Counters.
+    /// Counters; zeros in a forked child.
     pub fn stats(&self) -> Stats {
-        self.shared.lock_core().stats
+        self.look(|core| Some(core.stats)).unwrap_or_default()
     }
 
-    /// The last of what the CLI wrote to stderr.
+    /// The last of what the CLI wrote to stderr; empty in a forked child.
     pub fn stderr_tail(&self) -> String {
-        self.shared.lock_core().stderr.tail()
+        self.look(|core| Some(core.stderr.tail()))
+            .unwrap_or_default()
     }
 
-    /// Whether a prompt has no result yet.
+    /// Whether a prompt has no result yet; `false` in a forked child.
     pub fn turn_open(&self) -> bool {
-        self.shared.lock_core().connection.turn_open()
+        self.look(|core| Some(core.connection.turn_open()))
+            .unwrap_or_default()
     }
 }
 

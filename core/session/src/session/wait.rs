@@ -56,7 +56,9 @@ impl Session {
         let id = {
             let mut core = self.shared.lock_core();
             core.tick();
-            let id = core.connection.request(subtype, payload)?;
+            core.check_input(&self.shared.reactor)?;
+            let id = core.connection.request(subtype, payload);
+            let id = id.map_err(|error| core.why(error))?;
             core.waiters.insert(id, Waiter::Waiting);
             self.shared.after_command(&mut core);
             id

@@ -365,3 +365,20 @@ fn closing_answers_what_is_open() {
         .filter(|event| matches!(event, Event::RequestCancelled { .. }));
     assert_eq!(cancelled.count(), 3);
 }
+
+/// As long as it takes is an answer too.
+#[test]
+fn graces_without_end() {
+    let fake = Fake::new(json!([{"on_eof": "slow", "ms": 300}]))
+        .set("closeGraceMs", u64::MAX)
+        .set("terminateGraceMs", u64::MAX);
+    let session = fake.start();
+    session.connect(Some(LONG)).unwrap();
+    session.close().unwrap();
+    assert_eq!(session.exit(), Some(Exit::Code(0)));
+
+    let session = fake.start();
+    session.connect(Some(LONG)).unwrap();
+    session.close_within(Some(Duration::MAX)).unwrap();
+    assert_eq!(session.exit(), Some(Exit::Code(0)));
+}

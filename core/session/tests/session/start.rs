@@ -263,3 +263,44 @@ fn connect_gives_up_when_the_caller_does() {
         .unwrap_err();
     assert!(matches!(error, Error::TimedOut { limit_ms: 50 }), "{error}");
 }
+
+/// What the host sends to a CLI that has died already is not what went wrong.
+#[test]
+fn sending_to_a_dead_cli_does_not_hide_its_end() {
+    let fake = Fake::new(json!([]));
+    let script = fake.path("cli.sh");
+    std::fs::write(&script, "#!/bin/sh\necho no licence >&2\nexit 3\n").unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&script, mode).unwrap();
+    let fake = fake.set("cliPath", script.to_str().unwrap());
+    let told = |error: &Error| {
+        let text = error.to_string();
+        matches!(error, Error::ExitedBeforeInitialize(_)) && text.contains("no licence")
+    };
+
+    let session = fake.start();
+    let pid = u64::from(session.pid());
+    // Not reaped by anybody yet: dead is a zombie.
+    wait_for("the end of the CLI", || {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        stat.rsplit(") ").next()?.starts_with('Z').then_some(())
+    });
+    for _ in 0..3 {
+        // The first may still be taken, as if it were on its way.
+        if let Err(error) = session.send("hi") {
+            assert!(told(&error), "{error:?}");
+        }
+    }
+    let error = session.connect(Some(LONG)).unwrap_err();
+    assert!(told(&error), "{error:?}");
+    let closed = until_closed(&session);
+    assert!(told(closed.error.as_ref().unwrap()), "{closed:?}");
+    let error = session.send("hi").unwrap_err();
+    assert!(told(&error), "{error:?}");
+
+    let error = match towline::query("hi", fake.options()) {
+        Ok(query) => query.last().unwrap().unwrap_err(),
+        Err(error) => error,
+    };
+    assert!(told(&error), "{error:?}");
+}

@@ -26,10 +26,7 @@ fn a_closed_stdin_raises_no_signal() {
             }
         };
         assert!(
-            matches!(
-                error,
-                Error::Local(LocalError::InputFinished | LocalError::Ended)
-            ),
+            matches!(error, Error::Local(LocalError::InputLost)),
             "{error}"
         );
         session.close().unwrap();
@@ -48,7 +45,7 @@ fn a_write_after_the_end_is_an_error() {
             .request_wait("interrupt", "", Some(LONG))
             .unwrap_err(),
     ] {
-        assert!(matches!(error, Error::Local(LocalError::Ended)), "{error}");
+        assert!(matches!(error, Error::ExitedBeforeInitialize(_)), "{error}");
     }
     assert!(matches!(session.poll(None), Err(Error::Closed)));
     session.close().unwrap();

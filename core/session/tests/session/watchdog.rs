@@ -27,6 +27,10 @@ fn start_host_to_kill(name: &str, watched: bool) {
     std::fs::set_permissions(&script, mode).unwrap();
     let fake = fake
         .set("cliPath", script.to_str().unwrap())
+        .set(
+            "mcpServers",
+            json!({"x": {"command": "x", "env": {"SECRET": "s3cret"}}}),
+        )
         .set("watchdog", watched);
     let session = fake.start();
     session.connect(Some(LONG)).unwrap();
@@ -41,8 +45,14 @@ fn start_host_to_kill(name: &str, watched: bool) {
     }
 }
 
-fn kill_host(name: &str, watched: bool) -> Vec<u64> {
-    let mut host = child_command(name).stdout(Stdio::piped()).spawn().unwrap();
+/// Kills a host; its processes, and where its private files are.
+fn kill_host(name: &str, watched: bool) -> (Vec<u64>, tempfile::TempDir) {
+    let temp = tempfile::tempdir().unwrap();
+    let mut host = child_command(name)
+        .env("TMPDIR", temp.path())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
     let output = BufReader::new(host.stdout.take().unwrap());
     let pids = output
         .lines()
@@ -60,7 +70,15 @@ fn kill_host(name: &str, watched: bool) -> Vec<u64> {
     // SIGKILL.
     host.kill().unwrap();
     host.wait().unwrap();
-    pids
+    (pids, temp)
+}
+
+/// Folders of private files below this one.
+fn private_folders(temp: &tempfile::TempDir) -> usize {
+    let entries = std::fs::read_dir(temp.path()).unwrap().flatten();
+    entries
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with("towline-"))
+        .count()
 }
 
 #[test]
@@ -69,10 +87,11 @@ fn a_killed_host_leaves_nothing() {
     if is_child(NAME) {
         return start_host_to_kill(NAME, true);
     }
-    let pids = kill_host(NAME, true);
+    let (pids, temp) = kill_host(NAME, true);
     let killed = Instant::now();
     wait_for("the end of the CLI and its shell", || {
-        pids.iter().all(|pid| !is_alive(*pid)).then_some(())
+        let gone = pids.iter().all(|pid| !is_alive(*pid)) && private_folders(&temp) == 0;
+        gone.then_some(())
     });
     assert!(
         killed.elapsed() < Duration::from_secs(5),
@@ -88,7 +107,8 @@ fn without_a_watchdog_it_leaves_them() {
     if is_child(NAME) {
         return start_host_to_kill(NAME, false);
     }
-    let pids = kill_host(NAME, false);
+    let (pids, temp) = kill_host(NAME, false);
+    assert_eq!(private_folders(&temp), 1);
     // The CLI has seen the end of its input and goes on.
     assert!(pids.iter().all(|pid| is_alive(*pid)));
     for pid in pids {
