@@ -184,7 +184,7 @@ typedef enum {
      */
     TOWLINE_ERR_ENDED = 41,
     /**
-     * The input was ended by towline_session_end_input() or by closing.
+     * The input was ended by towline_session_end_input() or by closing, or the CLI has closed it.
      */
     TOWLINE_ERR_INPUT_ENDED = 42,
     /**
