@@ -8,7 +8,7 @@ use std::str::from_utf8;
 
 use serde::de::DeserializeOwned;
 use towline_benches::{compare, lines, plain, report, Ratio};
-use towline_protocol::framing::Head;
+use towline_protocol::framing::{Frame, Framer, Head, RawMessage};
 use towline_protocol::json;
 use towline_protocol::message::{ApiEvent, Delta, Message};
 
@@ -93,6 +93,45 @@ fn against_envelope(lines: &[String], ours: impl Fn(&[u8])) -> Ratio {
     )
 }
 
+/// Whole reads of lines: ours through the framer, plainly by splitting at line feeds. The copy stands
+/// for what `read` does on both sides.
+fn framed(lines: &[String]) -> Ratio {
+    let mut block = lines.join("\n").into_bytes();
+    block.push(b'\n');
+    let mut framer = Framer::new(1 << 26);
+    let mut buffer = vec![0; block.len()];
+    compare(
+        lines.len(),
+        || {
+            let mut rest = block.as_slice();
+            while !rest.is_empty() {
+                let room = framer.read_buffer();
+                let n = room.len().min(rest.len());
+                room[..n].copy_from_slice(&rest[..n]);
+                rest = &rest[n..];
+                framer.received(n);
+                while let Some(frame) = framer.next_frame() {
+                    match frame {
+                        Frame::Line(line) => {
+                            black_box(RawMessage::scan(line).expect("a message"));
+                        }
+                        Frame::TooLong(length) => panic!("{length}"),
+                    }
+                }
+            }
+        },
+        || {
+            buffer.copy_from_slice(&block);
+            for line in buffer.split(|byte| *byte == b'\n') {
+                if !line.is_empty() {
+                    let envelope = serde_json::from_slice::<plain::Envelope>(line);
+                    black_box(envelope.expect("an envelope"));
+                }
+            }
+        },
+    )
+}
+
 fn main() {
     let deltas = lines::text_deltas(256);
     let bytes: usize = deltas.iter().map(String::len).sum();
@@ -111,6 +150,11 @@ fn main() {
             against_envelope(&deltas, |line| {
                 black_box(head(line));
             }),
+            HEAD_BAR,
+        ),
+        report(
+            "framer and head against split lines and an envelope",
+            framed(&deltas),
             HEAD_BAR,
         ),
         report(

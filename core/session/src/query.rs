@@ -24,7 +24,8 @@ pub fn query(prompt: &str, options: Options) -> Result<Query, Error> {
 ///
 /// What fails comes as the last item: the error of a CLI that could not go on, or
 /// [`Error::ErrorResult`] after a result that is an error (an API failure, too many turns), which
-/// is delivered as a message first. Dropping it ends the CLI.
+/// is delivered as a message first. A CLI that exits with status 0 and without a result ends the
+/// messages, without an error. Dropping it ends the CLI.
 pub struct Query {
     session: Session,
     done: bool,
