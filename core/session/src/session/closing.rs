@@ -126,9 +126,8 @@ impl Core {
                 self.io.child().note_descendants();
                 self.connection.refuse_open_requests();
                 self.connection.finish_input();
+                // Stdin ends behind what is queued: a line is never cut while the grace lasts.
                 self.flush(reactor);
-                // What could not be written by now is not waited for.
-                self.io.close_stdin(reactor);
             }
             // A second call may shorten the waiting, never lengthen it.
             Step::InputEnded(due) if graces.is_some() => {
@@ -162,6 +161,7 @@ impl Core {
         match self.closing.step {
             Step::Open => self.begin_closing(None, reactor),
             Step::InputEnded(_) => {
+                self.io.close_stdin(reactor);
                 self.io.child().terminate();
                 let grace = self.closing.graces.terminate;
                 let due = grace.map(|grace| now.saturating_add(grace));

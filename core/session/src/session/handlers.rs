@@ -144,9 +144,13 @@ impl Handlers {
         let connection::Event::Request(request) = event else {
             return Err(Box::new(event));
         };
+        let slot = self.slot(&request.kind);
         if !core.connection.is_request_open(request.key) {
-            // Withdrawn before anybody saw it.
-            return Ok(Box::new(|_, _| {}));
+            // Withdrawn meanwhile: no handler is bothered; a host that takes events sees both.
+            return match slot {
+                Some(_) => Ok(Box::new(|_, _| {})),
+                None => Err(Box::new(connection::Event::Request(request))),
+            };
         }
         if let Some(result) = shared.tools.refusal(&request) {
             let key = request.key;
@@ -155,7 +159,7 @@ impl Handlers {
                 let _ = shared.command(|connection| connection.respond(key, &Answer::Call(result)));
             }));
         }
-        let Some(slot) = self.slot(&request.kind) else {
+        let Some(slot) = slot else {
             return Err(Box::new(connection::Event::Request(request)));
         };
         let handle = RequestHandle::new(self.shared.clone(), request);

@@ -382,3 +382,16 @@ fn graces_without_end() {
     session.close_within(Some(Duration::MAX)).unwrap();
     assert_eq!(session.exit(), Some(Exit::Code(0)));
 }
+
+/// More than the socket holds is queued when the host closes: the CLI gets all of it, line by line.
+#[test]
+fn what_was_sent_is_written_before_the_end() {
+    let fake = Fake::new(json!([{"expect": {"type": "user"}}]));
+    let session = fake.start();
+    session.connect(Some(LONG)).unwrap();
+    session.send(&"x".repeat(4_000_000)).unwrap();
+    session.close().unwrap();
+    assert_eq!(session.exit(), Some(Exit::Code(0)));
+    fake.check();
+    assert!(fake.received().iter().any(|line| line["type"] == "user"));
+}
