@@ -45,7 +45,14 @@ fn a_write_after_the_end_is_an_error() {
             .request_wait("interrupt", "", Some(LONG))
             .unwrap_err(),
     ] {
-        assert!(matches!(error, Error::ExitedBeforeInitialize(_)), "{error}");
+        assert!(
+            matches!(
+                error,
+                // Whether initialize was answered before the exit is a matter of luck.
+                Error::ExitedBeforeInitialize(_) | Error::Local(LocalError::Ended)
+            ),
+            "{error}"
+        );
     }
     assert!(matches!(session.poll(None), Err(Error::Closed)));
     session.close().unwrap();
