@@ -272,12 +272,9 @@ impl Connection {
                     false => Sorted::Safe("This host shows no such dialog".into()),
                 }
             }
-            kind if self.config.catch_all => {
-                let _ = kind;
-                Sorted::Host(RequestKind::Other {
-                    subtype: read.subtype.clone().into_owned(),
-                })
-            }
+            _ if self.config.catch_all => Sorted::Host(RequestKind::Other {
+                subtype: read.subtype.clone().into_owned(),
+            }),
             _ => Sorted::Safe(format!(
                 "Unsupported control request subtype: {}",
                 read.subtype
