@@ -8,8 +8,10 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 CFLAGS ?= -O2 -g
 C_FLAGS := -std=c99 -Wall -Wextra -Wpedantic -Werror -Iinclude $(CFLAGS)
 EXAMPLES := $(TARGET)/examples-c
+PYTHON ?= python3
+PYTHON_VENV := $(TARGET)/python-venv
 
-.PHONY: help demo test check cli lib examples bench fuzz format clean
+.PHONY: help demo test check cli lib examples python python-lock bench fuzz format clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST)
@@ -45,6 +47,20 @@ $(EXAMPLES)/%: examples/c/%.c include/towline.h lib
 	$(CC) $(C_FLAGS) $< -o $@ -L$(TARGET)/debug -ltowline -Wl,-rpath,'$$ORIGIN/../debug'
 
 examples: $(EXAMPLES)/chat $(EXAMPLES)/eventloop $(EXAMPLES)/quickstart ## build the C examples
+
+$(PYTHON_VENV)/installed: bindings/python/requirements.txt
+	$(PYTHON) -m venv --clear $(PYTHON_VENV)
+	$(PYTHON_VENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
+python: $(PYTHON_VENV)/installed ## build the Python package into a virtual environment of its own
+	VIRTUAL_ENV=$(abspath $(PYTHON_VENV)) $(PYTHON_VENV)/bin/maturin develop --quiet --locked \
+	  --manifest-path bindings/python/Cargo.toml
+
+python-lock: ## lock what the Python package is built and tested with; needs uv
+	cd bindings/python && uv pip compile --quiet --universal --generate-hashes --no-annotate \
+	  --no-emit-index-url --no-emit-find-links --python-version 3.10 \
+	  --custom-compile-command "make python-lock" requirements.in -o requirements.txt
 
 bench: ## measure against plain loops on one core; prints ratios and the machine
 	$(CARGO) build --release --locked -p towline-session-benches -p towline-testkit --bins
