@@ -1,5 +1,24 @@
 //! Session stores: where transcripts are kept so that they outlive a machine.
+//!
+//! A store is anything that takes the calls of [`SessionStore`]. A host that cannot block (a Python
+//! coroutine, a Node promise, a C callback that answers later) drives a [`StoreTask`] instead: it
+//! asks for the next [`StoreCall`], does it in its own way and hands the [`StoreAnswer`] back.
+//! Calls and answers have a JSON form with the official field names (`protocol.md §10`).
 
+mod answer;
+mod call;
+mod capabilities;
 mod entry;
+mod error;
+mod key;
+mod session_store;
+mod task;
 
+pub use answer::{SessionSummaryEntry, StoreAnswer, StoreListEntry};
+pub use call::{CallKind, StoreCall};
+pub use capabilities::Capabilities;
 pub use entry::{Entry, EntryError};
+pub use error::{StoreError, StoreErrorKind, TaskError};
+pub use key::SessionKey;
+pub use session_store::{run, SessionStore};
+pub use task::{CallId, Calls, PendingCall, StoreTask, CONCURRENT_LOADS};
