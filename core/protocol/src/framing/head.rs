@@ -248,6 +248,17 @@ impl RawMessage {
         without_nul(&self.terminated)
     }
 
+    /// A part of [`json`](RawMessage::json) that stays when this is gone; what is no part of it is
+    /// copied.
+    pub fn part(&self, text: &str) -> ByteString {
+        let all = self.terminated.as_bytes().as_ptr_range();
+        let part = text.as_bytes().as_ptr_range();
+        match all.start <= part.start && part.end <= all.end {
+            true => self.terminated.slice_ref(text),
+            false => ByteString::from(text),
+        }
+    }
+
     /// The raw JSON and a NUL behind it.
     pub fn json_with_nul(&self) -> &[u8] {
         self.terminated.as_bytes()
@@ -345,6 +356,18 @@ mod tests {
         assert_eq!(message.subtype(), None);
         assert_eq!(message.uuid(), None);
         assert_eq!(message.session_id(), Some("a\u{fffd}\""));
+    }
+
+    #[test]
+    fn a_part_outlives_its_message() {
+        let message = RawMessage::from_text(r#"{"type":"x","a":{"b":1}}"#).unwrap();
+        let inner = message.pointer("/a").unwrap().unwrap();
+        let part = message.part(inner);
+        assert_eq!(part.as_ptr(), inner.as_ptr(), "no copy");
+        let copy = message.part("elsewhere");
+        drop(message);
+        assert_eq!(part, r#"{"b":1}"#);
+        assert_eq!(copy, "elsewhere");
     }
 
     #[test]
