@@ -2,4 +2,6 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod materialize;
+pub mod mirror;
 pub mod store;
