@@ -13,6 +13,8 @@ pub enum Program {
     Isolated,
     /// [`ScriptedApi`](crate::ScriptedApi) as a program; `--help` explains it.
     ScriptedApi,
+    /// Runs the [`cases`](crate::cases) with a host program; `--help` explains it.
+    RunCases,
 }
 
 impl Program {
@@ -21,6 +23,7 @@ impl Program {
             Program::FakeCli => "fake-cli",
             Program::Isolated => "isolated",
             Program::ScriptedApi => "scripted-api",
+            Program::RunCases => "run-cases",
         }
     }
 

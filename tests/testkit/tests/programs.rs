@@ -265,11 +265,87 @@ fn scripted_api_prints_its_url_and_serves() {
     assert!(fs::read_to_string(log).unwrap().contains("/v1/models"));
 }
 
+/// Asks for a message and reads the answer's first bytes.
+fn ask(address: &str, prompt: &str) -> (TcpStream, String) {
+    let body = format!(
+        r#"{{"model":"m","max_tokens":1,"stream":true,"messages":[{{"role":"user","content":"{prompt}"}}]}}"#
+    );
+    let mut stream = TcpStream::connect(address).unwrap();
+    let head = format!(
+        "POST /v1/messages HTTP/1.1\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+        body.len()
+    );
+    stream.write_all((head + &body).as_bytes()).unwrap();
+    let mut first = [0; 12];
+    stream.read_exact(&mut first).unwrap();
+    let first = String::from_utf8(first.to_vec()).unwrap();
+    (stream, first)
+}
+
+#[test]
+fn scripted_api_obeys_its_stdin_and_ends_with_it() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_scripted-api"))
+        .arg("--control")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut line = || lines.next().unwrap().unwrap();
+    let mut commands = child.stdin.take().unwrap();
+    let mut running = Running(child);
+    let address = line().strip_prefix("http://").unwrap().to_owned();
+    let (mut waiting, first) = ask(&address, "GATE one");
+    assert_eq!(first, "HTTP/1.1 200");
+    writeln!(commands, "await one").unwrap();
+    assert_eq!(line(), "at one");
+    writeln!(commands, "release one").unwrap();
+    assert_eq!(line(), "released one");
+    let mut rest = String::new();
+    waiting.read_to_string(&mut rest).unwrap();
+    assert!(rest.contains("after"), "{rest}");
+    drop(commands);
+    assert!(running.0.wait().unwrap().success());
+}
+
+/// Runs the case C001 and more with the shell as the host.
+fn run_cases(options: &[&str], host: &str) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_run-cases"))
+        .args(options)
+        .args(["--", "sh", "-c", host, "host"])
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn run_cases_counts_what_passes_and_what_does_not() {
+    let record = r#"echo '{"messages": []}' > "$CASE_OUT""#;
+    let output = run_cases(&["--name", "shell", "--pick", "C001"], record);
+    let printed = stdout(&output);
+    assert!(
+        printed.contains("FAIL C001 (shell)")
+            && printed.ends_with("shell: 1 cases ran: 0 passed, 1 failed (C001)\n"),
+        "{printed}"
+    );
+    assert_eq!(output.status.code(), Some(1));
+    // One session, of which nothing is known.
+    let record = r#"echo '{"messages": [], "values": [[{}]]}' > "$CASE_OUT""#;
+    let left_out = ["--with", "list_sessions", "--exclude", "C170,C174: no"];
+    let printed = stdout(&run_cases(&left_out, record));
+    assert!(
+        printed.contains("1 cases ran") && printed.ends_with("2 excluded (C170 C174): no\n"),
+        "{printed}"
+    );
+    let nothing = run_cases(&["--pick", "no such case"], record);
+    assert_eq!(nothing.status.code(), Some(1), "nothing ran");
+}
+
 #[test]
 fn every_program_explains_itself() {
     for program in [
         env!("CARGO_BIN_EXE_isolated"),
         env!("CARGO_BIN_EXE_scripted-api"),
+        env!("CARGO_BIN_EXE_run-cases"),
     ] {
         let output = Command::new(program).arg("--help").output().unwrap();
         assert!(output.status.success());
@@ -283,6 +359,7 @@ fn programs_are_found_from_other_crates() {
         (Program::FakeCli, env!("CARGO_BIN_EXE_fake-cli")),
         (Program::Isolated, env!("CARGO_BIN_EXE_isolated")),
         (Program::ScriptedApi, env!("CARGO_BIN_EXE_scripted-api")),
+        (Program::RunCases, env!("CARGO_BIN_EXE_run-cases")),
     ] {
         assert_eq!(program.locate().unwrap().to_str(), Some(expected));
     }
