@@ -26,3 +26,4 @@ pub use towline_protocol::connection::{
 };
 pub use towline_protocol::framing::{MessageType, RawMessage};
 pub use towline_protocol::launch::{Dialect, OnFailure, Options, OptionsError};
+pub use towline_transcripts as transcripts;

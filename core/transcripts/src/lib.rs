@@ -1,7 +1,44 @@
 //! Sessions of the Claude Code CLI saved on disk, and stores that outlive a machine.
+//!
+//! The functions over entries ([`messages`], [`subagent_messages`], [`fork`],
+//! [`fold_summary`], [`SessionInfo::from_entries`], [`title_entry`], [`tag_entry`], [`project_key`])
+//! take the JSON text of one transcript line per entry, wherever it was loaded from.
+//!
+//! Results turn into JSON with `to_json`. Members are named in snake_case, an absent value is
+//! `null`. Times are whole milliseconds since 1970 (UTC).
+//!
+//! Facts: `protocol.md §10`.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+<<<<<<< HEAD
 pub mod materialize;
 pub mod mirror;
+=======
+mod chain;
+mod change;
+mod entry;
+mod error;
+mod fork;
+mod info;
+mod json;
+mod messages;
+mod parallel;
+mod project;
+mod prompt;
+>>>>>>> 86fbee8 (Read saved conversations, fork them and fold their summaries, from entries)
 pub mod store;
+mod summary;
+mod time;
+mod unicode;
+mod window;
+
+pub use change::{tag_entry, title_entry};
+pub use error::Error;
+pub use fork::{fork, Fork, ForkOptions};
+pub use info::SessionInfo;
+pub use messages::{
+    messages, subagent_messages, MessageKind, MessageOptions, Parents, SessionMessage,
+};
+pub use project::{is_session_id, project_key, project_key_of_path};
+pub use summary::{fold_summary, SessionSummary};

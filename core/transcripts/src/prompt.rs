@@ -1,0 +1,243 @@
+//! The first prompt of a session: what stands for it in a list when it has no title.
+
+use memchr::memmem;
+use towline_protocol::json::{elements, members, nested_members, string};
+
+use crate::entry::user_texts;
+use crate::unicode::{stripped, stripped_end};
+
+/// A longer prompt is cut at as many characters.
+const MAX_CHARACTERS: usize = 200;
+
+/// The search for a first prompt over the lines of a session, oldest first.
+#[derive(Debug, Default)]
+pub(crate) struct FirstPrompt {
+    pub(crate) found: Option<String>,
+    /// The first slash command: what counts if there is no prompt.
+    pub(crate) command: Option<String>,
+}
+
+impl FirstPrompt {
+    /// Looks at the head of a transcript. A line that was cut off counts as damaged.
+    pub(crate) fn of_head(head: &[u8]) -> Option<String> {
+        let mut search = FirstPrompt::default();
+        for line in head.split(|byte| *byte == b'\n') {
+            if search.found.is_some() {
+                break;
+            }
+            if is_prompt_line(line) {
+                search.look_at(&String::from_utf8_lossy(line));
+            }
+        }
+        search.end()
+    }
+
+    fn look_at(&mut self, line: &str) {
+        let mut kind = None;
+        let mut message = None;
+        let mut content = None;
+        let scanned = nested_members(
+            line.trim(),
+            "message",
+            |key, value| match key {
+                "type" => kind = string(value),
+                "message" => message = Some(value),
+                _ => {}
+            },
+            |key, value| {
+                if key == "content" {
+                    content = Some(value);
+                }
+            },
+        );
+        let is_user = scanned.is_ok()
+            && kind.as_deref() == Some("user")
+            && message.is_some_and(|message| message.starts_with('{'));
+        if let (true, Some(content)) = (is_user, content) {
+            self.consider(content);
+        }
+    }
+
+    /// Looks at the content of a user's message.
+    pub(crate) fn consider(&mut self, content: &str) {
+        for text in user_texts(content) {
+            let text = text.replace('\n', " ");
+            let text = stripped(&text);
+            if text.is_empty() {
+                continue;
+            }
+            if let Some(command) = command_name(text) {
+                if self.command.is_none() && !command.is_empty() {
+                    self.command = Some(command.to_owned());
+                }
+                continue;
+            }
+            if is_marker(text) {
+                continue;
+            }
+            self.found = Some(shortened(text));
+            return;
+        }
+    }
+
+    pub(crate) fn end(self) -> Option<String> {
+        self.found.or(self.command)
+    }
+}
+
+/// Whether a line may hold a prompt, told without reading it.
+fn is_prompt_line(line: &[u8]) -> bool {
+    let has = |compact: &str, spaced: &str| {
+        memmem::find(line, compact.as_bytes()).is_some()
+            || memmem::find(line, spaced.as_bytes()).is_some()
+    };
+    has("\"type\":\"user\"", "\"type\": \"user\"")
+        && memmem::find(line, b"\"tool_result\"").is_none()
+        && !has("\"isMeta\":true", "\"isMeta\": true")
+        && !has("\"isCompactSummary\":true", "\"isCompactSummary\": true")
+}
+
+/// The content of an entry whose message may be a prompt; `None` for another type of entry, for
+/// what the CLI has added and for the results of tools.
+pub(crate) fn content_of_entry(entry: &str) -> Option<&str> {
+    let mut kind = None;
+    let mut hidden = false;
+    let mut message = None;
+    let mut content = None;
+    nested_members(
+        entry,
+        "message",
+        |key, value| match key {
+            "type" => kind = string(value),
+            "isMeta" | "isCompactSummary" => hidden |= value == "true",
+            "message" => message = Some(value),
+            _ => {}
+        },
+        |key, value| {
+            if key == "content" {
+                content = Some(value);
+            }
+        },
+    )
+    .ok()?;
+    if kind.as_deref() != Some("user") || hidden || !message?.starts_with('{') {
+        return None;
+    }
+    content.filter(|content| !has_tool_result(content))
+}
+
+fn has_tool_result(content: &str) -> bool {
+    let mut found = false;
+    if content.starts_with('[') {
+        let _ = elements(content, |block| {
+            let mut kind = None;
+            let scanned = members(block, |key, value| {
+                if key == "type" {
+                    kind = string(value);
+                }
+            });
+            found |= scanned.is_ok() && kind.as_deref() == Some("tool_result");
+        });
+    }
+    found
+}
+
+fn command_name(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once("<command-name>")?;
+    Some(rest.split_once("</command-name>")?.0)
+}
+
+/// Whether a text was put there by the CLI or an editor and says nothing of the conversation.
+pub(crate) fn is_marker(text: &str) -> bool {
+    const STARTS: [&str; 4] = [
+        "<local-command-stdout>",
+        "<session-start-hook>",
+        "<tick>",
+        "<goal>",
+    ];
+    let framed = |open: &str, close: &str| {
+        text.strip_prefix(open)
+            .is_some_and(|rest| rest.ends_with(close))
+    };
+    STARTS.iter().any(|start| text.starts_with(start))
+        || text
+            .strip_prefix("[Request interrupted by user")
+            .is_some_and(|rest| rest.contains(']'))
+        || framed("<ide_opened_file>", "</ide_opened_file>")
+        || framed("<ide_selection>", "</ide_selection>")
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(MAX_CHARACTERS) {
+        None => text.to_owned(),
+        Some((at, _)) => {
+            let kept = text.get(..at).map(stripped_end).unwrap_or_default();
+            format!("{kept}\u{2026}")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn prompt(content: &str) -> Option<String> {
+        let line = format!(r#"{{"type":"user","message":{{"content":{content}}}}}"#);
+        FirstPrompt::of_head(line.as_bytes())
+    }
+
+    #[test]
+    fn prompts_are_shortened_and_stripped() {
+        assert_eq!(prompt(r#""  a\nb ""#).as_deref(), Some("a b"));
+        let long = format!("\"{} {}\"", "é".repeat(199), "x".repeat(20));
+        assert_eq!(prompt(&long), Some(format!("{}…", "é".repeat(199))));
+        let exact = "x".repeat(200);
+        assert_eq!(prompt(&format!("\"{exact}\"")), Some(exact));
+        assert_eq!(
+            prompt(r#"[{"type":"image"},{"type":"text","text":" "},{"type":"text","text":"t"}]"#)
+                .as_deref(),
+            Some("t")
+        );
+    }
+
+    #[test]
+    fn what_is_no_prompt() {
+        for content in [
+            "\"\"",
+            "null",
+            "7",
+            "\"<tick>1\"",
+            "\"[Request interrupted by user for tool use] x\"",
+            "\"<ide_selection>a</ide_selection> \"",
+            "\"<local-command-stdout>x\"",
+            r#"[{"type":"tool_result","tool_use_id":"t"},{"type":"text","text":"x"}]"#,
+        ] {
+            assert_eq!(prompt(content), None, "{content}");
+        }
+        assert!(prompt("\"[Request interrupted by user\"").is_some());
+        assert!(prompt("\"<ide_selection>a</ide_selection> and\"").is_some());
+    }
+
+    #[test]
+    fn a_command_counts_if_there_is_no_prompt() {
+        let head = concat!(
+            r#"{"type":"user","message":{"content":"<command-name>/one</command-name>"}}"#,
+            "\n",
+            r#"{"type":"user","message":{"content":"<command-name>/two</command-name>"}}"#,
+            "\n",
+        );
+        assert_eq!(
+            FirstPrompt::of_head(head.as_bytes()).as_deref(),
+            Some("/one")
+        );
+        let more = format!("{head}{}", r#"{"type":"user","message":{"content":"hi"}}"#);
+        assert_eq!(FirstPrompt::of_head(more.as_bytes()).as_deref(), Some("hi"));
+    }
+
+    #[test]
+    fn bad_bytes_and_cut_lines_are_survived() {
+        let mut head = b"\xff\xfe \"type\":\"user\"\n".to_vec();
+        head.extend(br#"{"type":"user","message":{"content":"hi"#);
+        assert_eq!(FirstPrompt::of_head(&head), None);
+    }
+}
