@@ -1,0 +1,409 @@
+"""`ClaudeAgentOptions` taken apart: a document for the core, and what only Python can call.
+
+For the engine:
+
+    launch = prepare(options)             # ValueError, TypeError and CLIConnectionError as due
+    launch.document                       # dict for towline::Options, ready for json.dumps
+    launch.permission                     # options.can_use_tool or None
+    launch.hooks                          # list of Hook(event, matcher, timeout, on_failure, callback)
+    launch.servers                        # dict name -> _mcp.ToolServer: the core's in-process servers
+    launch.bridged                        # dict name -> mcp.server.Server: bridged, see _mcp_bridge
+    launch.stderr                         # callable taking a line, or None
+    launch.elicitation, .dialogs, .other  # callables (dialogs: kind -> callable), or None
+    launch.unknown_messages               # whether UnknownMessage is delivered
+    launch.store                          # the session store or None; .store_flush, .load_timeout_ms
+    launch.trace_context                  # [(header, value)] of the active span: HostSide::trace_context
+    check_initialize(launch, response)    # after the handshake; raises CLIConnectionError
+
+`prepare` gives the warnings that are due. It takes no decision about the command line, the variables
+or the handshake: all that is the core's (`core/protocol/src/launch`). What a store brings into a
+resumed session comes as changed options: `prepare(dataclasses.replace(options, resume=…, env=…))`.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ._errors import CLIConnectionError
+from .types.options import ClaudeAgentOptions
+from .types.permissions import warn_if_shadowed
+from .types.stores import SessionStore, store_implements
+
+if TYPE_CHECKING:
+    from ._mcp import ToolServer
+    from .types.extended import Options
+
+
+class Hook(NamedTuple):
+    """One callback for some of the events of a kind."""
+
+    event: str
+    matcher: str | None
+    timeout: float | None
+    """In seconds."""
+    on_failure: str | None
+    callback: Callable[..., Any]
+
+
+class Launch:
+    """What a session is started with; see the module."""
+
+    __slots__ = (
+        "bridged",
+        "dialogs",
+        "document",
+        "elicitation",
+        "hooks",
+        "load_timeout_ms",
+        "other",
+        "permission",
+        "servers",
+        "stderr",
+        "store",
+        "store_flush",
+        "trace_context",
+        "unknown_messages",
+    )
+
+    document: dict[str, Any]
+    permission: Callable[..., Any] | None
+    hooks: list[Hook]
+    servers: "dict[str, ToolServer]"
+    bridged: dict[str, Any]
+    stderr: Callable[[str], None] | None
+    elicitation: Callable[..., Any] | None
+    dialogs: dict[str, Callable[..., Any]]
+    other: Callable[..., Any] | None
+    unknown_messages: bool
+    store: SessionStore | None
+    store_flush: str
+    load_timeout_ms: int
+    trace_context: list[tuple[str, str]]
+
+
+# Passed on as they are when they are not at their default.
+_PLAIN = (
+    "allowed_tools",
+    "betas",
+    "continue_conversation",
+    "disallowed_tools",
+    "effort",
+    "enable_file_checkpointing",
+    "fallback_model",
+    "fork_session",
+    "forward_subagent_text",
+    "include_hook_events",
+    "include_partial_messages",
+    "max_turns",
+    "max_budget_usd",
+    "max_buffer_size",
+    "max_thinking_tokens",
+    "model",
+    "permission_mode",
+    "permission_prompt_tool_name",
+    "resume",
+    "resume_drops_turn",
+    "resume_session_at",
+    "sandbox",
+    "session_id",
+    "setting_sources",
+    "strict_mcp_config",
+    "user",
+    "verbatim_prompts",
+    "client_app",
+)
+
+# Fields of Options that do not go into the document.
+_CALLABLES = ("on_elicitation", "on_dialog", "on_request", "unknown_messages")
+
+_PROMPT_KEYS = {
+    "file": {"path": str},
+    "custom": {"prompt": (str, list), "snapshot": bool},
+    "preset": {"append": str, "exclude_dynamic_sections": bool, "snapshot": bool},
+}
+
+
+def prepare(options: ClaudeAgentOptions) -> Launch:
+    """Takes options apart; see the module.
+
+    Raises:
+        TypeError: an option has a value of the wrong kind.
+        ValueError: options contradict one another.
+    """
+    check_store(options)
+    launch = Launch()
+    document: dict[str, Any] = {"dialect": "python"}
+    launch.document = document
+
+    for name in _PLAIN:
+        value = getattr(options, name)
+        if value is not None and value is not False:
+            if type(value) is not list or value:
+                document[name] = value
+            elif name == "setting_sources":
+                document[name] = []
+    _shaped(options, document)
+
+    launch.servers = {}
+    launch.bridged = {}
+    if options.mcp_servers:
+        document["mcp_servers"] = _servers(options.mcp_servers, launch)
+
+    _permission(options, launch)
+    launch.hooks = [
+        hook
+        for event, matchers in (options.hooks or {}).items()
+        for matcher in matchers or ()
+        for hook in _hooks(event, matcher)
+    ]
+    launch.stderr = options.stderr
+
+    launch.store = options.session_store
+    launch.store_flush = options.session_store_flush
+    launch.load_timeout_ms = options.load_timeout_ms
+    if launch.store is not None:
+        document["session_store"] = True
+
+    launch.elicitation = launch.other = None
+    launch.dialogs = {}
+    launch.unknown_messages = False
+    extended = sys.modules.get(f"{__package__}.types.extended")
+    if extended is not None and isinstance(options, extended.Options):
+        _extended(options, launch)
+    if "cli_path" not in document and "launcher" not in document:
+        bundled = bundled_cli()
+        if bundled is not None:
+            document["cli_path"] = bundled
+    launch.trace_context = trace_context()
+    return launch
+
+
+def _extended(options: "Options", launch: Launch) -> None:
+    from .types.extended import Options
+
+    launch.elicitation = options.on_elicitation
+    launch.dialogs = dict(options.on_dialog or {})
+    launch.other = options.on_request
+    launch.unknown_messages = options.unknown_messages
+    for name in Options.__annotations__:
+        value = getattr(options, name)
+        if value is not None and name not in _CALLABLES:
+            launch.document[name] = os.fspath(value) if isinstance(value, os.PathLike) else value
+
+
+def _shaped(options: ClaudeAgentOptions, document: dict[str, Any]) -> None:
+    """The options whose values look different in the document."""
+    prompt = options.system_prompt
+    if prompt is not None:
+        document["system_prompt"] = prompt if isinstance(prompt, str) else _prompt(prompt)
+    tools = options.tools
+    if tools is not None:
+        document["tools"] = (
+            list(tools)
+            if isinstance(tools, (list, tuple))
+            else {"type": "preset", "preset": "claude_code"}
+        )
+    skills = options.skills
+    if skills is not None:
+        if not isinstance(skills, list) and skills != "all":
+            hint = f" Did you mean [{skills!r}]?" if isinstance(skills, str) else ""
+            raise TypeError(
+                "ClaudeAgentOptions.skills must be a list of skill names or "
+                f'"all", got {skills!r}.{hint}'
+            )
+        for skill in skills:
+            if not isinstance(skill, str):
+                raise TypeError(
+                    f"Skill names must be strings, got {type(skill).__name__}: {skill!r}"
+                )
+        document["skills"] = skills
+    if options.task_budget is not None:
+        document["task_budget"] = {"total": options.task_budget["total"]}
+    if options.thinking is not None:
+        thinking: dict[str, Any] = dict(options.thinking)
+        document["thinking"] = {
+            key: thinking[key] for key in ("type", "budget_tokens", "display") if key in thinking
+        }
+    form = options.output_format
+    if isinstance(form, dict) and form.get("type") == "json_schema":
+        schema = form.get("schema")
+        if schema is not None:
+            document["output_format"] = {"type": "json_schema", "schema": schema}
+    if options.agents:
+        document["agents"] = {name: _agent(agent) for name, agent in options.agents.items()}
+    if options.plugins:
+        for plugin in options.plugins:
+            if plugin["type"] != "local":
+                raise ValueError(f"Unsupported plugin type: {plugin['type']}")
+        document["plugins"] = [
+            {"type": "local", **{key: plugin[key] for key in _PLUGIN_KEYS if key in plugin}}  # type: ignore[literal-required]
+            for plugin in options.plugins
+        ]
+    settings: Any = options.settings
+    if settings:
+        document["settings"] = (
+            os.fspath(settings) if isinstance(settings, os.PathLike) else settings
+        )
+    if options.add_dirs:
+        document["add_dirs"] = [os.fspath(directory) for directory in options.add_dirs]
+    if options.cwd:
+        document["cwd"] = os.fspath(options.cwd)
+    if options.cli_path is not None:
+        document["cli_path"] = os.fspath(options.cli_path)
+    if options.env:
+        document["env"] = options.env
+    if options.extra_args:
+        document["extra_args"] = {
+            flag: None if value is None else str(value)
+            for flag, value in options.extra_args.items()
+        }
+
+
+_PLUGIN_KEYS = ("path", "skipMcpDiscovery", "skip_mcp_discovery")
+
+
+def _prompt(prompt: Mapping[str, Any]) -> dict[str, Any]:
+    """A long form of the system prompt; one of an unknown type is the preset."""
+    kind = prompt.get("type")
+    if kind not in ("file", "custom"):
+        kind = "preset"
+    form: dict[str, Any] = {"type": kind}
+    if kind == "preset":
+        form["preset"] = "claude_code"
+    for key, wanted in _PROMPT_KEYS[kind].items():
+        value = prompt.get(key)
+        if isinstance(value, os.PathLike):
+            value = os.fspath(value)
+        if isinstance(value, wanted):
+            form[key] = value
+    return form
+
+
+def _agent(agent: Any) -> dict[str, Any]:
+    definition = agent if isinstance(agent, dict) else vars(agent)
+    return {key: value for key, value in definition.items() if value is not None}
+
+
+def _servers(servers: Any, launch: Launch) -> Any:
+    if not isinstance(servers, dict):
+        return os.fspath(servers)
+    configurations: dict[str, Any] = {}
+    for name, configuration in servers.items():
+        if not isinstance(configuration, dict) or configuration.get("type") != "sdk":
+            configurations[name] = configuration
+            continue
+        from ._mcp import ToolServer, untouched
+
+        instance = configuration["instance"]
+        # Not isinstance: to whoever asks, a ToolServer is a server of the mcp package.
+        if issubclass(type(instance), ToolServer) and untouched(instance):
+            launch.servers[name] = instance
+        else:
+            launch.bridged[name] = instance
+        configurations[name] = {
+            key: value for key, value in configuration.items() if key != "instance"
+        }
+    return configurations
+
+
+def _permission(options: ClaudeAgentOptions, launch: Launch) -> None:
+    launch.permission = options.can_use_tool
+    if not options.can_use_tool:
+        launch.permission = None
+        return
+    if options.permission_prompt_tool_name:
+        raise ValueError(
+            "can_use_tool callback cannot be used with permission_prompt_tool_name. "
+            "Please use one or the other."
+        )
+    allowed = options.allowed_tools
+    if options.skills == "all" and "Skill" not in allowed:
+        allowed = [*allowed, "Skill"]
+    warn_if_shadowed(options.permission_mode, allowed)
+
+
+def _hooks(event: str, matcher: Any) -> list[Hook]:
+    get: Callable[[str], Any] = (
+        matcher.get if isinstance(matcher, dict) else lambda name: getattr(matcher, name, None)
+    )
+    return [
+        Hook(event, get("matcher"), get("timeout"), get("on_failure"), callback)
+        for callback in get("hooks") or ()
+    ]
+
+
+def check_store(options: ClaudeAgentOptions) -> None:
+    """Refuses what cannot be done with a store.
+
+    Raises:
+        ValueError: says which option.
+    """
+    store = options.session_store
+    if store is None:
+        return
+    if (
+        options.continue_conversation
+        and options.resume is None
+        and not store_implements(store, "list_sessions")
+    ):
+        raise ValueError(
+            "continue_conversation with session_store requires the store to implement "
+            "list_sessions()"
+        )
+    if options.enable_file_checkpointing:
+        raise ValueError(
+            "session_store cannot be combined with enable_file_checkpointing (checkpoints stay on "
+            "the local disk, so that they and the mirrored transcript would part)"
+        )
+
+
+def check_initialize(launch: Launch, response: Mapping[str, Any]) -> None:
+    """Refuses a CLI with which hooks that must block would not.
+
+    Raises:
+        CLIConnectionError: says why.
+    """
+    if not any(hook.on_failure not in (None, "continue") for hook in launch.hooks):
+        return
+    if not response.get("hook_on_failure_supported"):
+        raise CLIConnectionError(
+            "The process answering initialize does not honor on_failure on hook matchers: a hook "
+            "that fails would not block. Update Claude Code, or take on_failure=\"block\" away."
+        )
+    if response.get("hooks_applied") is False:
+        raise CLIConnectionError(
+            "The session was already running and did not register the hooks: one with "
+            "on_failure=\"block\" would never run. Start a new session, or take it away."
+        )
+
+
+def bundled_cli() -> str | None:
+    """The CLI that an installed `claude_agent_sdk` has brought along, which comes before those in
+    `PATH`. The package itself is not imported."""
+    name = "claude.exe" if sys.platform == "win32" else "claude"
+    for entry in sys.path:
+        path = os.path.join(entry, "claude_agent_sdk", "_bundled", name)
+        if os.path.isfile(path):
+            return path
+    return None
+
+
+def trace_context() -> list[tuple[str, str]]:
+    """The active OpenTelemetry span as propagation headers; empty without one.
+
+    There can be no active span before the program has imported OpenTelemetry.
+    """
+    if "opentelemetry" not in sys.modules:
+        return []
+    try:
+        from opentelemetry import propagate
+
+        carrier: dict[str, str] = {}
+        propagate.inject(carrier)
+        return [(str(name), str(value)) for name, value in carrier.items()]
+    except Exception:
+        import logging
+
+        logging.getLogger("towline").debug("no trace context", exc_info=True)
+        return []
