@@ -11,10 +11,6 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
-<<<<<<< HEAD
-pub mod materialize;
-pub mod mirror;
-=======
 mod chain;
 mod change;
 mod entry;
@@ -22,11 +18,12 @@ mod error;
 mod fork;
 mod info;
 mod json;
+pub mod materialize;
 mod messages;
+pub mod mirror;
 mod parallel;
 mod project;
 mod prompt;
->>>>>>> 86fbee8 (Read saved conversations, fork them and fold their summaries, from entries)
 pub mod store;
 mod summary;
 mod time;
