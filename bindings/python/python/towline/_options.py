@@ -117,7 +117,7 @@ _PLAIN = (
 # Fields of Options that do not go into the document.
 _CALLABLES = ("on_elicitation", "on_dialog", "on_request", "unknown_messages")
 
-_PROMPT_KEYS = {
+_PROMPT_KEYS: dict[str, dict[str, Any]] = {
     "file": {"path": str},
     "custom": {"prompt": (str, list), "snapshot": bool},
     "preset": {"append": str, "exclude_dynamic_sections": bool, "snapshot": bool},
@@ -170,7 +170,8 @@ def prepare(options: ClaudeAgentOptions) -> Launch:
     launch.unknown_messages = False
     extended = sys.modules.get(f"{__package__}.types.extended")
     if extended is not None and isinstance(options, extended.Options):
-        _extended(options, launch)
+        more: Any = options
+        _extended(more, launch)
     if "cli_path" not in document and "launcher" not in document:
         bundled = bundled_cli()
         if bundled is not None:
@@ -233,13 +234,7 @@ def _shaped(options: ClaudeAgentOptions, document: dict[str, Any]) -> None:
     if options.agents:
         document["agents"] = {name: _agent(agent) for name, agent in options.agents.items()}
     if options.plugins:
-        for plugin in options.plugins:
-            if plugin["type"] != "local":
-                raise ValueError(f"Unsupported plugin type: {plugin['type']}")
-        document["plugins"] = [
-            {"type": "local", **{key: plugin[key] for key in _PLUGIN_KEYS if key in plugin}}  # type: ignore[literal-required]
-            for plugin in options.plugins
-        ]
+        document["plugins"] = [_plugin(plugin) for plugin in options.plugins]
     settings: Any = options.settings
     if settings:
         document["settings"] = (
@@ -260,7 +255,7 @@ def _shaped(options: ClaudeAgentOptions, document: dict[str, Any]) -> None:
         }
 
 
-_PLUGIN_KEYS = ("path", "skipMcpDiscovery", "skip_mcp_discovery")
+_PLUGIN_KEYS = ("type", "path", "skipMcpDiscovery", "skip_mcp_discovery")
 
 
 def _prompt(prompt: Mapping[str, Any]) -> dict[str, Any]:
@@ -280,8 +275,14 @@ def _prompt(prompt: Mapping[str, Any]) -> dict[str, Any]:
     return form
 
 
+def _plugin(plugin: Any) -> dict[str, Any]:
+    if plugin["type"] != "local":
+        raise ValueError(f"Unsupported plugin type: {plugin['type']}")
+    return {key: plugin[key] for key in _PLUGIN_KEYS if key in plugin}
+
+
 def _agent(agent: Any) -> dict[str, Any]:
-    definition = agent if isinstance(agent, dict) else vars(agent)
+    definition: dict[str, Any] = agent if isinstance(agent, dict) else vars(agent)
     return {key: value for key, value in definition.items() if value is not None}
 
 
@@ -293,11 +294,10 @@ def _servers(servers: Any, launch: Launch) -> Any:
         if not isinstance(configuration, dict) or configuration.get("type") != "sdk":
             configurations[name] = configuration
             continue
-        from ._mcp import ToolServer, untouched
+        from ._mcp import untouched
 
         instance = configuration["instance"]
-        # Not isinstance: to whoever asks, a ToolServer is a server of the mcp package.
-        if issubclass(type(instance), ToolServer) and untouched(instance):
+        if untouched(instance):
             launch.servers[name] = instance
         else:
             launch.bridged[name] = instance
