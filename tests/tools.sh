@@ -13,4 +13,8 @@ need nm 'binutils; Debian: apt-get install binutils'
 need node 'Node.js 18 or newer, for the pinned CLIs; Debian: apt-get install nodejs'
 need npm 'npm, for the pinned CLIs; Debian: apt-get install npm'
 need valgrind 'memory checks of the C tests; Debian: apt-get install valgrind'
+[ -n "$(command -v initdb || ls /usr/lib/postgresql/*/bin/initdb 2>/dev/null)" ] || {
+  echo "missing: initdb and postgres (a real server for session stores; Debian: apt-get install postgresql)" >&2
+  missing=1
+}
 exit $missing

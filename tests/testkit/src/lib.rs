@@ -9,6 +9,8 @@
 //! - [`RealCli`] finds the CLI versions pinned in `tests/real-cli`; `make cli` installs them.
 //! - [`fake_cli`] plays a script in the place of a CLI, for what a real one cannot be brought to do on
 //!   demand: half lines, silence, signals, odd messages. [`Program`] finds it.
+//! - [`TemporaryPostgres`] is a PostgreSQL server of a test's own; the `temporary-postgres` binary
+//!   runs one for a test in another language.
 //!
 //! # Testing your own program with the real CLI
 //!
@@ -78,11 +80,13 @@ pub mod cases;
 pub mod fake_cli;
 pub mod isolation;
 mod json;
+mod postgres;
 mod programs;
 mod real_cli;
 mod sys;
 
 pub use api::{RecordedRequest, ScriptedApi};
 pub use isolation::Sandbox;
+pub use postgres::TemporaryPostgres;
 pub use programs::Program;
 pub use real_cli::{RealCli, Version};

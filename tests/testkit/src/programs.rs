@@ -15,6 +15,8 @@ pub enum Program {
     ScriptedApi,
     /// Runs the [`cases`](crate::cases) with a host program; `--help` explains it.
     RunCases,
+    /// [`TemporaryPostgres`](crate::TemporaryPostgres) as a program.
+    TemporaryPostgres,
 }
 
 impl Program {
@@ -24,6 +26,7 @@ impl Program {
             Program::Isolated => "isolated",
             Program::ScriptedApi => "scripted-api",
             Program::RunCases => "run-cases",
+            Program::TemporaryPostgres => "temporary-postgres",
         }
     }
 
