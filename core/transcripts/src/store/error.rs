@@ -83,13 +83,17 @@ pub enum TaskError {
     /// A file could not be read or written.
     #[error("{0}")]
     Io(String),
+    /// A store does not do what stores have to do; only from the conformance suite.
+    #[error("{0}")]
+    Contract(String),
     /// The operation waits for something that is no store call.
     #[error("the operation stopped without an open call")]
     Stuck,
 }
 
 impl TaskError {
-    /// A stable name of the kind: `invalid_argument`, `not_found`, `unsupported`, `store`, `io`, `stuck`.
+    /// A stable name of the kind: `invalid_argument`, `not_found`, `unsupported`, `store`, `io`,
+    /// `contract`, `stuck`.
     pub fn code(&self) -> &'static str {
         match self {
             TaskError::InvalidArgument(_) => "invalid_argument",
@@ -97,6 +101,7 @@ impl TaskError {
             TaskError::Unsupported(_) => "unsupported",
             TaskError::Store { .. } => "store",
             TaskError::Io(_) => "io",
+            TaskError::Contract(_) => "contract",
             TaskError::Stuck => "stuck",
         }
     }

@@ -6,15 +6,23 @@
 //! Calls and answers have a JSON form with the official field names (`protocol.md §10`).
 
 mod answer;
+mod backend;
 mod call;
 mod capabilities;
+pub mod conformance;
 mod entry;
 mod error;
+mod folding;
 mod key;
 mod session_store;
 mod task;
 
 pub use answer::{SessionSummaryEntry, StoreAnswer, StoreListEntry};
+#[cfg(feature = "postgres")]
+pub use backend::PostgresStore;
+#[cfg(feature = "sqlite")]
+pub use backend::SqliteStore;
+pub use backend::{open, DirectoryStore, MemoryStore};
 pub use call::{CallKind, StoreCall};
 pub use capabilities::Capabilities;
 pub use entry::{Entry, EntryError};

@@ -1,0 +1,358 @@
+//! A store in a PostgreSQL database, which many hosts share.
+
+use std::error::Error as _;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use postgres::config::SslMode;
+use postgres::{Client, Config, NoTls, Statement, Transaction};
+
+use super::not_yet_there;
+use crate::store::folding::fold;
+use crate::store::{
+    Capabilities, Entry, SessionKey, SessionStore, SessionSummaryEntry, StoreError, StoreListEntry,
+};
+
+/// Hosts that open a store at the same time make its tables one after another: "towline".
+const MIGRATION_LOCK: i64 = 0x0074_6f77_6c69_6e65;
+
+/// How long connecting takes at most when the URL sets no limit.
+const CONNECT: Duration = Duration::from_secs(10);
+/// How long sent data stays unacknowledged before the connection counts as lost.
+const UNACKNOWLEDGED: Duration = Duration::from_secs(30);
+
+/// What leads from one version of the tables to the next. Entries are text, not JSONB: that
+/// refuses `\u0000` and lone surrogates, which transcripts contain.
+const MIGRATIONS: &[&str] = &["
+    CREATE TABLE towline_transcripts (
+        id bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
+        project_key text NOT NULL,
+        session_id text NOT NULL,
+        subpath text NOT NULL,
+        mtime bigint NOT NULL,
+        summary text,
+        UNIQUE (project_key, session_id, subpath)
+    );
+    CREATE TABLE towline_entries (
+        seq bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
+        transcript bigint NOT NULL REFERENCES towline_transcripts ON DELETE CASCADE,
+        uuid text,
+        entry text NOT NULL
+    );
+    CREATE INDEX towline_entries_in_order ON towline_entries (transcript, seq);
+    CREATE UNIQUE INDEX towline_entries_once ON towline_entries (transcript, uuid)
+        WHERE uuid IS NOT NULL;
+"];
+
+/// The lock on the transcript's row makes appends to one session wait for each other, so that their
+/// order is that of their commits and no summary is folded from an outdated one.
+const TOUCH: &str = "
+    INSERT INTO towline_transcripts AS kept (project_key, session_id, subpath, mtime)
+    VALUES ($1, $2, $3, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)
+    ON CONFLICT (project_key, session_id, subpath)
+    DO UPDATE SET mtime = greatest(kept.mtime, excluded.mtime)
+    RETURNING id, summary";
+const PRESENT: &str = "
+    SELECT uuid FROM towline_entries WHERE transcript = $1 AND uuid = ANY ($2)";
+const INSERT: &str = "
+    INSERT INTO towline_entries (transcript, uuid, entry)
+    SELECT $1, uuid, entry
+    FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS added (uuid, entry, place)
+    ORDER BY place";
+const SUMMARISE: &str = "UPDATE towline_transcripts SET summary = $2 WHERE id = $1";
+
+/// Keeps transcripts in the tables `towline_transcripts` and `towline_entries` of a PostgreSQL
+/// database (12 or newer), in the first schema of the search path.
+///
+/// The store holds one connection, made when it is opened and made again when it was lost; a call
+/// that lost it is tried a second time. Entries with a `uuid` are never there twice then; one without
+/// may be, if the connection broke between the commit and the word of it. Times are the server's.
+///
+/// Calls block, and are refused on a thread that runs an asynchronous Tokio task. A store that was
+/// open when its process forked must not be used by the child.
+pub struct PostgresStore {
+    config: Config,
+    link: Mutex<Option<Link>>,
+}
+
+/// An open connection and what was prepared on it.
+struct Link {
+    client: Client,
+    touch: Statement,
+    present: Statement,
+    insert: Statement,
+    summarise: Statement,
+}
+
+impl std::fmt::Debug for PostgresStore {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // The password stays out.
+        formatter
+            .debug_struct("PostgresStore")
+            .field("hosts", &self.config.get_hosts())
+            .field("database", &self.config.get_dbname())
+            .finish_non_exhaustive()
+    }
+}
+
+impl PostgresStore {
+    /// Connects to the database of a `postgres://` URL and makes the tables, or brings those of an
+    /// older version up to date. Tables of a newer version are refused.
+    pub fn open(url: &str) -> Result<Self, StoreError> {
+        let mut config: Config = url.parse().map_err(|error: postgres::Error| {
+            // The URL may hold a password.
+            StoreError::failed(format_args!("the postgres URL is wrong: {}", told(&error)))
+        })?;
+        if matches!(config.get_ssl_mode(), SslMode::Require) {
+            return Err(StoreError::failed(
+                "PostgreSQL stores speak no TLS: use sslmode=disable over a socket, a private network or a tunnel",
+            ));
+        }
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(CONNECT);
+        }
+        if config.get_tcp_user_timeout().is_none() {
+            config.tcp_user_timeout(UNACKNOWLEDGED);
+        }
+        if config.get_application_name().is_none() {
+            config.application_name("towline");
+        }
+        let store = PostgresStore {
+            config,
+            link: Mutex::new(None),
+        };
+        store.with(|_| Ok(()))?;
+        Ok(store)
+    }
+
+    /// Does `work` on the connection; once more on a new one if it was lost on the way.
+    fn with<T>(
+        &self,
+        work: impl Fn(&mut Link) -> Result<T, postgres::Error>,
+    ) -> Result<T, StoreError> {
+        if tokio::runtime::Handle::try_current().is_ok() {
+            return Err(StoreError::failed(
+                "a PostgreSQL store blocks: call it from a thread that runs no asynchronous task",
+            ));
+        }
+        let mut slot = self.link.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut again = slot.is_some();
+        loop {
+            let link = match slot.take() {
+                Some(link) if !link.client.is_closed() => slot.insert(link),
+                _ => slot.insert(self.connect()?),
+            };
+            match work(link) {
+                Ok(done) => return Ok(done),
+                Err(error) if again && (error.is_closed() || link.client.is_closed()) => {
+                    again = false;
+                }
+                Err(error) => return Err(failure(&error)),
+            }
+        }
+    }
+
+    fn connect(&self) -> Result<Link, StoreError> {
+        let mut client = self.config.connect(NoTls).map_err(|error| {
+            StoreError::failed(format_args!(
+                "cannot connect to PostgreSQL: {}",
+                told(&error)
+            ))
+        })?;
+        migrate(&mut client)?;
+        let mut prepare = |text| client.prepare(text).map_err(|error| failure(&error));
+        Ok(Link {
+            touch: prepare(TOUCH)?,
+            present: prepare(PRESENT)?,
+            insert: prepare(INSERT)?,
+            summarise: prepare(SUMMARISE)?,
+            client,
+        })
+    }
+}
+
+fn migrate(client: &mut Client) -> Result<(), StoreError> {
+    let current = "SELECT version FROM towline_schema";
+    let known = i32::try_from(MIGRATIONS.len()).unwrap_or(i32::MAX);
+    let check = |version: i32| match version > known {
+        true => Err(StoreError::failed(format_args!(
+            "the PostgreSQL tables are of version {version}, newer than the {known} this build \
+             knows; update Towline"
+        ))),
+        false => Ok(()),
+    };
+    // Without a lock, and without the right to make tables, where nothing is to be done.
+    let exists = "SELECT to_regclass('towline_schema') IS NOT NULL";
+    let run = |client: &mut Client| -> Result<i32, postgres::Error> {
+        if client.query_one(exists, &[])?.get(0) {
+            let version: i32 = client.query_one(current, &[])?.get(0);
+            if version >= known {
+                return Ok(version);
+            }
+        }
+        let mut change = client.transaction()?;
+        change.execute("SELECT pg_advisory_xact_lock($1)", &[&MIGRATION_LOCK])?;
+        // What was looked up above may have been made since by the host that held the lock.
+        change.batch_execute(
+            "CREATE TABLE IF NOT EXISTS towline_schema (version integer NOT NULL);
+             INSERT INTO towline_schema
+             SELECT 0 WHERE NOT EXISTS (SELECT FROM towline_schema)",
+        )?;
+        let version: i32 = change.query_one(current, &[])?.get(0);
+        let done = usize::try_from(version).unwrap_or(0);
+        for step in MIGRATIONS.iter().skip(done) {
+            change.batch_execute(step)?;
+        }
+        if version < known {
+            change.execute("UPDATE towline_schema SET version = $1", &[&known])?;
+        }
+        change.commit()?;
+        Ok(version)
+    };
+    check(run(client).map_err(|error| failure(&error))?)
+}
+
+/// Adds what is not there yet, under the lock on the transcript's row.
+fn add(
+    change: &mut Transaction<'_>,
+    statements: (&Statement, &Statement, &Statement, &Statement),
+    key: &SessionKey,
+    entries: &[Entry],
+) -> Result<(), postgres::Error> {
+    let (touch, present, insert, summarise) = statements;
+    let subpath = key.subpath().unwrap_or_default();
+    let row = change.query_one(touch, &[&key.project_key, &key.session_id, &subpath])?;
+    let (id, summary): (i64, Option<String>) = (row.get(0), row.get(1));
+    let uuids: Vec<String> = entries
+        .iter()
+        .filter_map(|entry| entry.uuid().map(|uuid| uuid.into_owned()))
+        .collect();
+    let mut there = std::collections::HashSet::new();
+    if !uuids.is_empty() {
+        for row in change.query(present, &[&id, &uuids])? {
+            there.insert(row.get::<_, String>(0));
+        }
+    }
+    let fresh = not_yet_there(entries, |uuid| there.contains(uuid));
+    if fresh.is_empty() {
+        return Ok(());
+    }
+    let (uuids, added): (Vec<Option<String>>, Vec<&Entry>) = fresh.into_iter().unzip();
+    let texts: Vec<&str> = added.iter().map(|entry| entry.as_str()).collect();
+    change.execute(insert, &[&id, &uuids, &texts])?;
+    if key.subpath().is_none() {
+        let folded = fold(summary.as_deref(), &key.session_id, &added);
+        change.execute(summarise, &[&id, &folded])?;
+    }
+    Ok(())
+}
+
+impl SessionStore for PostgresStore {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::ALL
+    }
+
+    fn append(&self, key: &SessionKey, entries: &[Entry]) -> Result<(), StoreError> {
+        if entries.is_empty() {
+            return Ok(());
+        }
+        self.with(|link| {
+            let mut change = link.client.transaction()?;
+            let statements = (&link.touch, &link.present, &link.insert, &link.summarise);
+            add(&mut change, statements, key, entries)?;
+            change.commit()
+        })
+    }
+
+    fn load(&self, key: &SessionKey) -> Result<Option<Vec<Entry>>, StoreError> {
+        let subpath = key.subpath().unwrap_or_default();
+        let rows = self.with(|link| {
+            link.client.query(
+                "SELECT kept.entry FROM towline_transcripts transcript
+                 LEFT JOIN towline_entries kept ON kept.transcript = transcript.id
+                 WHERE project_key = $1 AND session_id = $2 AND subpath = $3
+                 ORDER BY kept.seq",
+                &[&key.project_key, &key.session_id, &subpath],
+            )
+        })?;
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        let texts = rows.iter().filter_map(|row| row.get::<_, Option<&str>>(0));
+        let entries: Result<Vec<Entry>, _> = texts.map(Entry::new).collect();
+        entries.map(Some).map_err(StoreError::failed)
+    }
+
+    fn list_sessions(&self, project_key: &str) -> Result<Vec<StoreListEntry>, StoreError> {
+        let rows = self.with(|link| {
+            link.client.query(
+                "SELECT session_id, mtime FROM towline_transcripts
+                 WHERE project_key = $1 AND subpath = ''",
+                &[&project_key],
+            )
+        })?;
+        let sessions = rows.iter().map(|row| StoreListEntry {
+            session_id: row.get(0),
+            mtime: row.get(1),
+        });
+        Ok(sessions.collect())
+    }
+
+    fn list_session_summaries(
+        &self,
+        project_key: &str,
+    ) -> Result<Vec<SessionSummaryEntry>, StoreError> {
+        let rows = self.with(|link| {
+            link.client.query(
+                "SELECT session_id, mtime, summary FROM towline_transcripts
+                 WHERE project_key = $1 AND subpath = '' AND summary IS NOT NULL",
+                &[&project_key],
+            )
+        })?;
+        rows.iter()
+            .map(|row| SessionSummaryEntry::new(row.get::<_, String>(0), row.get(1), row.get(2)))
+            .collect()
+    }
+
+    fn delete(&self, key: &SessionKey) -> Result<(), StoreError> {
+        self.with(|link| {
+            link.client.execute(
+                "DELETE FROM towline_transcripts
+                 WHERE project_key = $1 AND session_id = $2
+                 AND ($3::text IS NULL OR subpath = $3)",
+                &[&key.project_key, &key.session_id, &key.subpath()],
+            )
+        })?;
+        Ok(())
+    }
+
+    fn list_subkeys(&self, project_key: &str, session_id: &str) -> Result<Vec<String>, StoreError> {
+        let rows = self.with(|link| {
+            link.client.query(
+                "SELECT subpath FROM towline_transcripts
+                 WHERE project_key = $1 AND session_id = $2 AND subpath <> ''",
+                &[&project_key, &session_id],
+            )
+        })?;
+        Ok(rows.iter().map(|row| row.get(0)).collect())
+    }
+}
+
+fn failure(error: &postgres::Error) -> StoreError {
+    StoreError::failed(format_args!("PostgreSQL: {}", told(error)))
+}
+
+/// The error with what lies below it; its own text says only of what kind it is.
+fn told(error: &postgres::Error) -> String {
+    let mut text = error.to_string();
+    let mut below = error.source();
+    while let Some(cause) = below {
+        let more = cause.to_string();
+        if !text.contains(&more) {
+            text.push_str(": ");
+            text.push_str(&more);
+        }
+        below = cause.source();
+    }
+    text
+}

@@ -1,0 +1,130 @@
+//! Stores in a real PostgreSQL server.
+
+use std::sync::Mutex;
+use std::thread;
+
+use super::crash::killed_appenders_lose_nothing;
+use super::shared::{four_writers_lose_nothing, openings_share};
+use super::support::{batch, key, load, numbers};
+use postgres::{Client, NoTls};
+use towline_testkit::TemporaryPostgres;
+use towline_transcripts::store::conformance::check_strict;
+use towline_transcripts::store::{open, PostgresStore};
+
+fn server() -> TemporaryPostgres {
+    TemporaryPostgres::start().unwrap()
+}
+
+fn sql(server: &TemporaryPostgres, statement: &str) {
+    let mut client = Client::connect(&server.url(), NoTls).unwrap();
+    client.batch_execute(statement).unwrap();
+}
+
+#[test]
+fn conformance() {
+    let server = server();
+    let count = Mutex::new(0);
+    check_strict(&|| {
+        let mut count = count.lock().unwrap();
+        *count += 1;
+        // A schema of its own for each.
+        sql(&server, &format!("CREATE SCHEMA s{count}"));
+        let url = format!("{}&options=-c%20search_path%3Ds{count}", server.url());
+        Box::new(PostgresStore::open(&url).unwrap())
+    })
+    .unwrap();
+}
+
+#[test]
+fn hosts_share_a_session() {
+    let server = server();
+    // All of them find no tables and make them.
+    thread::scope(|scope| {
+        for writer in 10..18 {
+            let url = server.url();
+            scope.spawn(move || {
+                open(&url)
+                    .unwrap()
+                    .append(&key(), &batch(writer, 0))
+                    .unwrap();
+            });
+        }
+    });
+    let store = open(&server.url()).unwrap();
+    assert_eq!(load(&*store).len(), 8 * 5);
+    store.delete(&key()).unwrap();
+    four_writers_lose_nothing(&server.url());
+    store.delete(&key()).unwrap();
+    openings_share(&server.url());
+}
+
+#[test]
+fn killed_hosts_lose_nothing() {
+    let server = server();
+    killed_appenders_lose_nothing(&server.url(), true);
+}
+
+#[test]
+fn a_lost_connection_is_made_again() {
+    let mut server = server();
+    let store = open(&server.url()).unwrap();
+    store.append(&key(), &batch(1, 0)).unwrap();
+    sql(
+        &server,
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+         WHERE application_name = 'towline'",
+    );
+    store.append(&key(), &batch(1, 5)).unwrap();
+    server.restart().unwrap();
+    store.append(&key(), &batch(1, 10)).unwrap();
+    let expected: Vec<u64> = (0..15).collect();
+    assert_eq!(numbers(&load(&*store), 1), expected);
+    server.stop();
+    let down = store.append(&key(), &batch(1, 15)).unwrap_err();
+    assert!(
+        down.message.contains("cannot connect to PostgreSQL"),
+        "{down}"
+    );
+    server.restart().unwrap();
+    store.append(&key(), &batch(1, 15)).unwrap();
+    assert_eq!(load(&*store).len(), 20);
+}
+
+#[test]
+fn a_refused_append_leaves_nothing_and_the_connection_usable() {
+    let server = server();
+    let store = open(&server.url()).unwrap();
+    store.append(&key(), &batch(1, 0)).unwrap();
+    sql(
+        &server,
+        "ALTER TABLE towline_entries ADD CONSTRAINT small CHECK (length(entry) < 600)",
+    );
+    let mut entries = batch(1, 5);
+    entries.extend(batch(1, 650));
+    let refused = store.append(&key(), &entries).unwrap_err();
+    assert!(refused.message.contains("small"), "{refused}");
+    assert_eq!(load(&*store).len(), 5);
+    store.append(&key(), &batch(1, 5)).unwrap();
+    assert_eq!(load(&*store).len(), 10);
+}
+
+#[test]
+fn tables_of_a_newer_version_are_refused() {
+    let server = server();
+    drop(open(&server.url()).unwrap());
+    sql(&server, "UPDATE towline_schema SET version = 99");
+    let refused = PostgresStore::open(&server.url()).unwrap_err();
+    assert!(refused.message.contains("version 99"), "{refused}");
+}
+
+#[test]
+fn an_asynchronous_task_is_not_blocked() {
+    let server = server();
+    let store = open(&server.url()).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    let refused = runtime.block_on(async { store.load(&key()).unwrap_err() });
+    assert!(refused.message.contains("asynchronous task"), "{refused}");
+    assert!(store.load(&key()).unwrap().is_none());
+}
