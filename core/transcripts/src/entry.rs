@@ -164,6 +164,31 @@ impl<'a> Entry<'a> {
     }
 }
 
+/// The lines of a JSONL text that belong to the chain.
+pub(crate) fn of_lines(text: &str) -> Vec<Entry<'_>> {
+    lines(text).filter_map(Entry::read).collect()
+}
+
+/// The lines of a JSONL text without those that are blank. Only a line feed ends a line: JSON may
+/// contain other characters that end lines elsewhere.
+pub(crate) fn lines(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || loop {
+        if rest.is_empty() {
+            return None;
+        }
+        let (line, behind) = match memchr::memchr(b'\n', rest.as_bytes()) {
+            Some(at) => (rest.get(..at)?, rest.get(at + 1..)?),
+            None => (rest, ""),
+        };
+        rest = behind;
+        let line = line.trim();
+        if !line.is_empty() {
+            return Some(line);
+        }
+    })
+}
+
 /// The texts of a user's message: the content itself or its text blocks.
 pub(crate) fn user_texts(content: &str) -> Vec<Cow<'_, str>> {
     match Kind::of(content) {
@@ -194,6 +219,12 @@ pub(crate) fn user_texts(content: &str) -> Vec<Cow<'_, str>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_end_at_line_feeds_only() {
+        let text = "a\u{2028}b\n\n  \nc\r\nd";
+        assert_eq!(lines(text).collect::<Vec<_>>(), ["a\u{2028}b", "c", "d"]);
+    }
 
     #[test]
     fn only_whole_lines_of_the_chain_are_entries() {

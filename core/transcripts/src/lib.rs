@@ -3,6 +3,7 @@
 //! The functions over entries ([`messages`], [`subagent_messages`], [`fork`],
 //! [`fold_summary`], [`SessionInfo::from_entries`], [`title_entry`], [`tag_entry`], [`project_key`])
 //! take the JSON text of one transcript line per entry, wherever it was loaded from.
+//! [`SavedSessions`] reads and changes what the CLI has saved on this machine.
 //!
 //! Results turn into JSON with `to_json`. Members are named in snake_case, an absent value is
 //! `null`. Times are whole milliseconds since 1970 (UTC).
@@ -13,6 +14,7 @@
 
 mod chain;
 mod change;
+mod disk;
 mod entry;
 mod error;
 mod fork;
@@ -31,6 +33,7 @@ mod unicode;
 mod window;
 
 pub use change::{tag_entry, title_entry};
+pub use disk::{ListOptions, SavedSessions};
 pub use error::Error;
 pub use fork::{fork, Fork, ForkOptions};
 pub use info::SessionInfo;

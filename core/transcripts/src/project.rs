@@ -47,6 +47,17 @@ fn encoded(path: &str) -> String {
         .collect()
 }
 
+/// The first 200 characters and the hyphen behind them, for a path that is long enough to be
+/// hashed: another program may have hashed it in another way.
+pub(crate) fn long_prefix(path: &str) -> Option<String> {
+    let mut name = encoded(path);
+    (name.len() > MAX_NAME).then(|| {
+        name.truncate(MAX_NAME);
+        name.push('-');
+        name
+    })
+}
+
 /// The hash of Java's strings and its amount.
 fn hash(text: &str) -> u32 {
     text.encode_utf16()
@@ -123,9 +134,11 @@ mod tests {
     fn long_paths_end_with_a_hash() {
         let path = format!("/{}", "a".repeat(199));
         assert_eq!(project_key_of_path(&path), format!("-{}", "a".repeat(199)));
+        assert_eq!(long_prefix(&path), None);
         let path = format!("/{}", "a".repeat(200));
         let key = project_key_of_path(&path);
         assert!(key.starts_with(&format!("-{}-", "a".repeat(199))), "{key}");
+        assert_eq!(long_prefix(&path).as_deref(), key.get(..201));
     }
 
     #[test]

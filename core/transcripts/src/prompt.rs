@@ -4,6 +4,7 @@ use memchr::memmem;
 use towline_protocol::json::{elements, members, nested_members, string};
 
 use crate::entry::user_texts;
+use crate::time;
 use crate::unicode::{stripped, stripped_end};
 
 /// A longer prompt is cut at as many characters.
@@ -13,7 +14,7 @@ const MAX_CHARACTERS: usize = 200;
 #[derive(Debug, Default)]
 pub(crate) struct FirstPrompt {
     pub(crate) found: Option<String>,
-    /// The first slash command: what counts if there is no prompt.
+    /// The first slash command with a name: what counts if there is no prompt.
     pub(crate) command: Option<String>,
 }
 
@@ -67,7 +68,7 @@ impl FirstPrompt {
                 continue;
             }
             if let Some(command) = command_name(text) {
-                if self.command.is_none() && !command.is_empty() {
+                if self.command.as_deref().unwrap_or_default().is_empty() {
                     self.command = Some(command.to_owned());
                 }
                 continue;
@@ -81,7 +82,8 @@ impl FirstPrompt {
     }
 
     pub(crate) fn end(self) -> Option<String> {
-        self.found.or(self.command)
+        let command = self.command.filter(|command| !command.is_empty());
+        self.found.or(command)
     }
 }
 
@@ -127,6 +129,11 @@ pub(crate) fn content_of_entry(entry: &str) -> Option<&str> {
 }
 
 fn has_tool_result(content: &str) -> bool {
+    has_block(content, &["tool_result"])
+}
+
+/// Whether there is a content block of one of some types.
+fn has_block(content: &str, types: &[&str]) -> bool {
     let mut found = false;
     if content.starts_with('[') {
         let _ = elements(content, |block| {
@@ -136,10 +143,58 @@ fn has_tool_result(content: &str) -> bool {
                     kind = string(value);
                 }
             });
-            found |= scanned.is_ok() && kind.as_deref() == Some("tool_result");
+            found |= scanned.is_ok() && kind.is_some_and(|kind| types.contains(&kind.as_ref()));
         });
     }
     found
+}
+
+/// Whether a window holds a prompt that somebody sent after a moment (milliseconds since 1970).
+pub(crate) fn is_prompted_after(window: &[u8], moment: i64) -> bool {
+    window
+        .split(|byte| *byte == b'\n')
+        .filter(|line| memmem::find(line, b"\"user\"").is_some())
+        .filter(|line| memmem::find(line, b"\"tool_result\"").is_none())
+        .any(|line| {
+            let line = String::from_utf8_lossy(line);
+            prompted_at(line.trim()).is_some_and(|prompted| prompted > moment)
+        })
+}
+
+/// When a line's prompt was sent, if the line is one that a person sent.
+fn prompted_at(line: &str) -> Option<i64> {
+    let content = content_of_entry(line)?;
+    let mut moment = None;
+    let mut by_hand = true;
+    members(line, |key, value| match key {
+        "timestamp" => moment = string(value).and_then(|moment| time::parse_iso(&moment)),
+        "origin" => by_hand &= is_human(value),
+        "toolUseResult" => by_hand &= value == "null",
+        "isSidechain"
+        | "isVirtual"
+        | "isVisibleInTranscriptOnly"
+        | "textNotTyped"
+        | "handedOff" => by_hand &= value == "false",
+        "wakeupSource" | "scheduledTaskId" => by_hand = false,
+        _ => {}
+    })
+    .ok()?;
+    let mut search = FirstPrompt::default();
+    search.consider(content);
+    let says = search.found.is_some()
+        || search.command.is_some()
+        || has_block(content, &["image", "document"]);
+    moment.filter(|_| by_hand && says)
+}
+
+fn is_human(origin: &str) -> bool {
+    let mut human = false;
+    let scanned = members(origin, |key, value| {
+        if key == "kind" {
+            human = string(value).as_deref() == Some("human");
+        }
+    });
+    scanned.is_ok() && human
 }
 
 fn command_name(text: &str) -> Option<&str> {

@@ -42,6 +42,8 @@ fields! {
     CWD = "cwd";
     TAG = "tag";
     TIMESTAMP = "timestamp";
+    ENTRYPOINT = "entrypoint";
+    SESSION_KIND = "sessionKind";
 }
 
 /// What a list tells of a session, as far as the windows show it.
@@ -91,8 +93,20 @@ impl Windows<'_> {
             .or_else(|| AI_TITLE.last(self.other_head()))
     }
 
+    /// Whether a program ran the session: one of the SDKs, or a daemon.
+    pub(crate) fn is_programmatic(&self) -> bool {
+        let entrypoint = ENTRYPOINT
+            .first(self.head)
+            .or_else(|| ENTRYPOINT.last(self.tail));
+        matches!(entrypoint.as_deref(), Some("sdk-cli" | "sdk-ts" | "sdk-py"))
+            || matches!(
+                SESSION_KIND.first(self.head).as_deref(),
+                Some("daemon" | "daemon-worker")
+            )
+    }
+
     /// The head, if it is not the tail too.
-    fn other_head(&self) -> &[u8] {
+    pub(crate) fn other_head(&self) -> &[u8] {
         if std::ptr::eq(self.head, self.tail) {
             &[]
         } else {
@@ -126,16 +140,24 @@ impl Windows<'_> {
 const STRIDE: usize = 4096;
 
 impl Field {
-    /// The first value in a window; `None` if it is empty.
+    /// The first value in a window; `None` if it is empty. One with a space before it counts if
+    /// there is none without, as for the CLI.
     fn first(&self, window: &[u8]) -> Option<String> {
+        let mut spaced = None;
         let mut at = 0;
-        while let Some(found) = self.0.find(window.get(at..)?) {
+        while let Some(found) = self.0.find(window.get(at..).unwrap_or_default()) {
             at += found + self.0.needle().len();
-            if let Some(value) = value_at(window, at) {
-                return Some(value).filter(|value| !value.is_empty());
+            if spaced.is_some() && window.get(at) != Some(&b'"') {
+                continue;
+            }
+            match value_at(window, at) {
+                Some(value) if window.get(at) == Some(&b'"') => {
+                    return Some(value).filter(|value| !value.is_empty());
+                }
+                value => spaced = value,
             }
         }
-        None
+        spaced.filter(|value| !value.is_empty())
     }
 
     /// The last value in a window; `None` if it is empty.

@@ -1,0 +1,108 @@
+//! Conversations read from their files.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::SavedSessions;
+use crate::entry;
+use crate::messages::{of_entries, subagent_of_entries, MessageOptions, Parents, SessionMessage};
+
+impl SavedSessions {
+    /// The conversation of a session, oldest message first; empty if there is no such session.
+    pub fn messages(
+        &self,
+        session_id: &str,
+        directory: Option<&Path>,
+        options: &MessageOptions,
+    ) -> Vec<SessionMessage<'static>> {
+        let Some(text) = self.transcript(session_id, directory).and_then(text_of) else {
+            return Vec::new();
+        };
+        owned(of_entries(&entry::of_lines(&text), options))
+    }
+
+    /// The ids of a session's subagents, by the order of their files' names.
+    pub fn subagents(&self, session_id: &str, directory: Option<&Path>) -> Vec<String> {
+        let mut known = HashSet::new();
+        self.subagent_transcripts(session_id, directory)
+            .into_iter()
+            .filter_map(|file| agent_id(&file).map(str::to_owned))
+            .filter(|id| known.insert(id.clone()))
+            .collect()
+    }
+
+    /// The conversation of a subagent, oldest message first; empty if there is none.
+    pub fn subagent_messages(
+        &self,
+        session_id: &str,
+        agent: &str,
+        directory: Option<&Path>,
+        options: &MessageOptions,
+    ) -> Vec<SessionMessage<'static>> {
+        let files = self.subagent_transcripts(session_id, directory);
+        let Some(file) = files.into_iter().find(|file| agent_id(file) == Some(agent)) else {
+            return Vec::new();
+        };
+        let metadata = fs::read_to_string(file.with_extension("meta.json"));
+        let parents = Parents::from_metadata(&metadata.unwrap_or_default());
+        let Some(text) = text_of(file) else {
+            return Vec::new();
+        };
+        owned(subagent_of_entries(
+            &entry::of_lines(&text),
+            &parents,
+            options,
+        ))
+    }
+
+    /// The transcripts of a session's subagents, in folders of their own too.
+    pub fn subagent_transcripts(&self, session_id: &str, directory: Option<&Path>) -> Vec<PathBuf> {
+        let mut files = Vec::new();
+        if let Some(transcript) = self.transcript(session_id, directory) {
+            let folder = transcript.with_extension("").join("subagents");
+            collect(&folder, &mut files, &mut HashSet::new());
+        }
+        files
+    }
+}
+
+fn owned(messages: Vec<SessionMessage<'_>>) -> Vec<SessionMessage<'static>> {
+    messages
+        .into_iter()
+        .map(SessionMessage::into_owned)
+        .collect()
+}
+
+/// The text of a file; bytes that are no UTF-8 become U+FFFD, so that they damage one line only.
+pub(super) fn text_of(file: PathBuf) -> Option<String> {
+    let bytes = fs::read(file).ok()?;
+    Some(match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+    })
+}
+
+/// Adds the transcripts of a folder and of those in it. A folder that a link leads back to is
+/// visited once.
+fn collect(folder: &Path, files: &mut Vec<PathBuf>, visited: &mut HashSet<PathBuf>) {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.sort_unstable();
+    if !folder.canonicalize().is_ok_and(|real| visited.insert(real)) {
+        return;
+    }
+    for path in paths {
+        match fs::metadata(&path) {
+            Ok(metadata) if metadata.is_dir() => collect(&path, files, visited),
+            Ok(metadata) if metadata.is_file() && agent_id(&path).is_some() => files.push(path),
+            _ => {}
+        }
+    }
+}
+
+/// The subagent whose transcript a file is by its name.
+fn agent_id(file: &Path) -> Option<&str> {
+    let name = file.file_name()?.to_str()?;
+    name.strip_prefix("agent-")?.strip_suffix(".jsonl")
+}

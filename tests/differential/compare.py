@@ -1,0 +1,382 @@
+#!/usr/bin/env python3
+"""Asks towline-transcripts and the official Python package the same about generated sessions.
+
+    compare.py PROGRAM [--sessions N] [--seed N] [--config DIRECTORY]...
+
+PROGRAM is the binary ``towline-differential``; each DIRECTORY is a config directory with real
+sessions. Exit code 1 if an answer differs for another reason than those in DIFFERENCES.
+"""
+
+import argparse
+import asyncio
+import dataclasses
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from tree import Tree
+
+try:
+    import claude_agent_sdk
+    from claude_agent_sdk import InMemorySessionStore, fold_session_summary
+    from claude_agent_sdk._internal import session_mutations, session_summary, sessions
+except ImportError:
+    sys.exit("compare.py needs the official package: pip install claude-agent-sdk==0.2.189")
+
+# Differences that are meant. Each is measured, so that one that is gone is noticed.
+DIFFERENCES = {
+    "millisecond": "the official package turns a moment into a float and may be a millisecond off",
+    "surrogate": "a lone surrogate escape reads as U+FFFD outside a message's own JSON",
+    "archived": "the official Python package does not know of archived sessions",
+    "order": "sessions of the same millisecond come in the order of their ids, not of the folder",
+    "duplicate": "a session in several projects is the newest one, not the first of the folder",
+    "bytes": "bytes that are no UTF-8 damage their line only; the official package raises",
+    "utf16": "a path's units are UTF-16 units, as for the CLI",
+    "separator": "a line ends at a line feed only: U+2028 in a message does not cut it in a fork",
+}
+
+
+class Peer:
+    def __init__(self, program: str) -> None:
+        self.process = subprocess.Popen(
+            [program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+        )
+
+    def ask(self, **question: object) -> object:
+        question = {name: value for name, value in question.items() if value is not None}
+        self.process.stdin.write(json.dumps(question) + "\n")
+        self.process.stdin.flush()
+        answer = json.loads(self.process.stdout.readline())
+        return answer["ok"] if "ok" in answer else {"error": answer["error"]}
+
+    def close(self) -> None:
+        self.process.stdin.close()
+        if self.process.wait(10) != 0:
+            sys.exit("the program failed")
+
+
+class Comparison:
+    def __init__(self, peer: Peer) -> None:
+        self.peer = peer
+        self.asked = 0
+        self.wrong: list[str] = []
+        self.meant: dict[str, int] = dict.fromkeys(DIFFERENCES, 0)
+
+    def check(self, what: str, ours: object, theirs: object) -> None:
+        self.asked += 1
+        ours, theirs = self.settle(ours, theirs)
+        if ours != theirs:
+            self.wrong.append(f"{what}: {difference(ours, theirs)}")
+
+    def settle(self, ours: object, theirs: object) -> tuple[object, object]:
+        """Both with the differences that are meant taken out."""
+        if isinstance(ours, dict) and isinstance(theirs, dict):
+            ours, theirs = dict(ours), dict(theirs)
+            if ours.get("archived", 0) is not None and "archived" in ours and "archived" not in theirs:
+                self.meant["archived"] += 1
+            if "archived" not in theirs:
+                ours.pop("archived", None)
+            for name in ours.keys() & theirs.keys():
+                ours[name], theirs[name] = self.settle_value(name, ours[name], theirs[name])
+            return ours, theirs
+        if isinstance(ours, list) and isinstance(theirs, list) and len(ours) == len(theirs):
+            pairs = [self.settle(one, other) for one, other in zip(ours, theirs)]
+            return [one for one, _ in pairs], [other for _, other in pairs]
+        return ours, theirs
+
+    def settle_value(self, name: str, ours: object, theirs: object) -> tuple[object, object]:
+        times = ("created_at", "last_modified")
+        if name in times and isinstance(ours, int) and isinstance(theirs, int):
+            if abs(ours - theirs) == 1:
+                self.meant["millisecond"] += 1
+                return theirs, theirs
+        if isinstance(theirs, str) and isinstance(ours, str) and name != "message":
+            plain = theirs.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+            if plain != theirs and plain == ours:
+                self.meant["surrogate"] += 1
+                return theirs, theirs
+        if isinstance(ours, (dict, list)):
+            return self.settle(ours, theirs)
+        return ours, theirs
+
+
+def difference(ours: object, theirs: object, path: str = "") -> str:
+    """Where two answers differ first."""
+    if isinstance(ours, dict) and isinstance(theirs, dict) and ours.keys() == theirs.keys():
+        for name in ours:
+            if ours[name] != theirs[name]:
+                return difference(ours[name], theirs[name], f"{path}.{name}")
+    if isinstance(ours, list) and isinstance(theirs, list) and len(ours) == len(theirs):
+        for index, (one, other) in enumerate(zip(ours, theirs)):
+            if one != other:
+                return difference(one, other, f"{path}[{index}]")
+    return f"{path}\n  ours   {short(ours)}\n  theirs {short(theirs)}"
+
+
+def short(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=True, sort_keys=True, default=str)
+    return text if len(text) < 400 else f"{text[:400]}… ({len(text)})"
+
+
+def plain(value: object) -> object:
+    if dataclasses.is_dataclass(value):
+        return {
+            field.name: getattr(value, field.name)
+            for field in dataclasses.fields(value)
+        }
+    if isinstance(value, list):
+        return [plain(item) for item in value]
+    return value
+
+
+def info(value: object) -> object:
+    return plain(value)
+
+
+def theirs(function, *arguments, **named) -> object:
+    try:
+        return plain(function(*arguments, **named))
+    except UnicodeDecodeError:
+        return UnicodeDecodeError
+    except (ValueError, OSError) as error:
+        return {"error": str(error)}
+
+
+def sorted_ties(listed: list) -> list:
+    return sorted(listed, key=lambda info: (-info["last_modified"], info["session_id"]))
+
+
+def entries_of(file: Path) -> list:
+    entries = []
+    for line in file.read_bytes().decode("utf-8", "replace").split("\n"):
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(entry, dict):
+            entries.append(entry)
+    return entries
+
+
+def compare_tree(comparison: Comparison, config: Path, directories: list[Path]) -> int:
+    os.environ["CLAUDE_CONFIG_DIR"] = str(config)
+    ask = comparison.peer.ask
+    base = {"config": str(config)}
+    files = sorted((config / "projects").glob("*/*.jsonl"))
+    listed = 0
+
+    def compare_lists(**arguments: object) -> None:
+        nonlocal listed
+        directory = arguments.get("directory")
+        ours = ask(ask="list", **base, **arguments)
+        other = theirs(claude_agent_sdk.list_sessions, **arguments)
+        if isinstance(other, list) and isinstance(ours, list):
+            if [one["session_id"] for one in ours] != [one["session_id"] for one in other]:
+                if sorted_ties(other) == other or len(other) == len(ours):
+                    ties = sorted_ties(other)
+                    if [one["session_id"] for one in ties] != [one["session_id"] for one in other]:
+                        comparison.meant["order"] += 1
+                        other = ties
+                        ours = sorted_ties(ours)
+            listed += len(other)
+        comparison.check(f"list {arguments} {directory}", ours, other)
+
+    compare_lists()
+    for limit, offset in [(10, 0), (3, 5), (0, 2), (7, 10_000), (None, 4)]:
+        compare_lists(limit=limit, offset=offset)
+    for directory in directories:
+        for more in [{}, {"include_worktrees": False}, {"limit": 2, "offset": 1}]:
+            compare_lists(directory=str(directory), **more)
+        key = ask(ask="project_key", directory=str(directory))
+        comparison.check(
+            f"key {directory}", key, claude_agent_sdk.project_key_for_directory(str(directory))
+        )
+
+    known: dict[str, int] = {}
+    for file in files:
+        known[file.stem] = known.get(file.stem, 0) + 1
+    for file in files:
+        session = file.stem
+        if file.is_dir():
+            continue
+        arguments = {"session_id": session}
+        if known[session] > 1:
+            # Which of them the official package finds depends on the order of the folder.
+            comparison.meant["duplicate"] += 1
+            continue
+        named = f"{file.parent.name}/{session}"
+        comparison.check(
+            f"info {named}",
+            ask(ask="info", **base, **arguments),
+            theirs(claude_agent_sdk.get_session_info, **arguments),
+        )
+        for page in [{}, {"limit": 3, "offset": 2}, {"offset": 1}]:
+            ours = ask(ask="messages", **base, **arguments, **page)
+            other = theirs(claude_agent_sdk.get_session_messages, **arguments, **page)
+            if other is UnicodeDecodeError:
+                comparison.meant["bytes"] += 1
+                continue
+            comparison.check(f"messages {named} {page}", ours, other)
+        agents = ask(ask="subagents", **base, **arguments)
+        comparison.check(
+            f"subagents {named}", agents, theirs(claude_agent_sdk.list_subagents, **arguments)
+        )
+        for agent in agents:
+            ours = ask(ask="subagent_messages", **base, agent_id=agent, **arguments)
+            other = theirs(claude_agent_sdk.get_subagent_messages, agent_id=agent, **arguments)
+            if other is UnicodeDecodeError:
+                comparison.meant["bytes"] += 1
+                continue
+            comparison.check(f"subagent {named} {agent}", ours, other)
+        entries = entries_of(file)
+        compare_entries(comparison, session, entries, named)
+    return listed
+
+
+def compare_entries(comparison: Comparison, session: str, entries: list, named: str) -> None:
+    """What is computed from entries, as stores need it."""
+    ask = comparison.peer.ask
+    key = {"project_key": "p", "session_id": session}
+    cut = len(entries) // 3
+    summary = fold_session_summary(None, key, entries[:cut])
+    summary = fold_session_summary(summary, key, entries[cut:])
+    info = session_summary.summary_entry_to_sdk_info(summary, "/given")
+    folded = ask(ask="fold", session_id=session, entries=entries, batches=[cut], text="/given")
+    comparison.check(f"fold {named}", folded, [summary, plain(info)])
+
+    async def from_store() -> tuple[object, object]:
+        store = InMemorySessionStore()
+        store_key = {"project_key": claude_agent_sdk.project_key_for_directory("/"), "session_id": session}
+        if entries:
+            await store.append(store_key, entries)
+        messages = await claude_agent_sdk.get_session_messages_from_store(store, session, "/")
+        loaded = sessions._entries_to_jsonl(entries)
+        parsed = sessions._parse_session_info_from_lite(
+            session, sessions._jsonl_to_lite(loaded, 5), "/given"
+        )
+        return plain(messages), plain(parsed)
+
+    messages, parsed = asyncio.run(from_store())
+    # The in-memory store keeps one entry of an id; the comparison is about the chain.
+    if len({entry.get("uuid", id(entry)) for entry in entries}) == len(entries):
+        comparison.check(
+            f"entry messages {named}", ask(ask="entry_messages", entries=entries), messages
+        )
+    ours = ask(ask="entry_info", session_id=session, entries=entries, text="/given")
+    # The windows are cut by bytes, and the official package escapes what is not ASCII.
+    whole = len(json.dumps(entries)) < 60_000
+    if whole:
+        for one in (ours, parsed):
+            if one:
+                one.pop("file_size")
+        comparison.check(f"entry info {named}", ours, parsed)
+    compare_forks(comparison, session, entries, named)
+
+
+def compare_forks(comparison: Comparison, session: str, entries: list, named: str) -> None:
+    transcript = [
+        entry
+        for entry in entries
+        if entry.get("type") in session_mutations._TRANSCRIPT_TYPES
+        and isinstance(entry.get("uuid"), str)
+    ]
+    replaced = [
+        one
+        for entry in entries
+        if entry.get("type") == "content-replacement" and entry.get("sessionId") == session
+        for one in entry["replacements"]
+    ]
+    middle = transcript[len(transcript) // 2]["uuid"] if transcript else None
+    for up_to, title in [(None, None), (middle, None), (None, "  mine ")]:
+        try:
+            _, lines = session_mutations._build_fork_lines(
+                transcript,
+                replaced,
+                session,
+                up_to,
+                title,
+                lambda: session_mutations._derive_title_from_entries(entries),
+            )
+            other: object = normalised([json.loads(line) for line in lines])
+        except ValueError as error:
+            other = {"error": str(error)}
+        ours = comparison.peer.ask(
+            ask="entry_fork", session_id=session, entries=entries, up_to=up_to, text=title
+        )
+        if isinstance(ours, list):
+            ours = normalised(ours)
+        comparison.check(f"fork {named} {up_to} {title}", ours, other)
+
+
+def normalised(entries: list) -> list:
+    """Fresh ids and the time of now replaced by their order."""
+    numbers: dict[str, str] = {}
+
+    def number(value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        return numbers.setdefault(value, f"#{len(numbers)}")
+
+    result = []
+    for entry in entries:
+        entry = dict(entry)
+        for name in ("uuid", "parentUuid", "logicalParentUuid", "sessionId"):
+            if name in entry:
+                entry[name] = number(entry[name])
+        if entry.get("timestamp", "").startswith("20") and "forkedFrom" not in entry:
+            entry["timestamp"] = "now"
+        result.append(entry)
+    for entry in result[::-1]:
+        if "forkedFrom" in entry:
+            entry["timestamp"] = "now"
+            break
+    return result
+
+
+def compare_paths(comparison: Comparison) -> None:
+    ask = comparison.peer.ask
+    paths = ["", "/", "/a/b_c.d e", "/ünï/文", "/" + "x" * 199, "/" + "x" * 200, "/文" * 150]
+    for path in paths:
+        comparison.check(
+            f"key {path!r}", ask(ask="key_of_path", text=path), sessions._sanitize_path(path)
+        )
+    emoji = "/a/🚀"
+    if ask(ask="key_of_path", text=emoji) == "-a---" != sessions._sanitize_path(emoji):
+        comparison.meant["utf16"] += 1
+    else:
+        comparison.wrong.append("key of an emoji")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("--sessions", type=int, default=640)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--config", action="append", default=[], type=Path)
+    arguments = parser.parse_args()
+    comparison = Comparison(Peer(arguments.program))
+    compare_paths(comparison)
+    count = 0
+    with tempfile.TemporaryDirectory() as root:
+        tree = Tree(Path(root).resolve(), arguments.seed)
+        tree.build(arguments.sessions, claude_agent_sdk.project_key_for_directory)
+        compare_tree(comparison, tree.config, tree.directories)
+        count += len(tree.sessions)
+    for config in arguments.config:
+        compare_tree(comparison, config, [])
+        count += len(list((config / "projects").glob("*/*.jsonl")))
+    comparison.peer.close()
+    for wrong in comparison.wrong[:20]:
+        print(wrong)
+    print(f"{count} sessions, {comparison.asked} answers, {len(comparison.wrong)} wrong")
+    for name, times in comparison.meant.items():
+        if times:
+            print(f"  {times} times: {DIFFERENCES[name]}")
+    return 1 if comparison.wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
