@@ -14,6 +14,7 @@ mod entry;
 mod error;
 mod folding;
 mod key;
+pub mod operations;
 mod session_store;
 mod task;
 
