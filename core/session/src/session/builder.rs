@@ -199,6 +199,13 @@ impl SessionBuilder {
         self
     }
 
+    /// The active span as propagation headers (`traceparent`, `tracestate`); what the options say of
+    /// them wins.
+    pub fn trace_context(mut self, headers: Vec<(String, String)>) -> SessionBuilder {
+        self.host.trace_context = headers;
+        self
+    }
+
     /// Starts the CLI and opens the session: `initialize` is written, its answer comes inside
     /// [`Session::poll`]. Fails with [`Error::Start`] when there is no process in the end.
     pub fn start(mut self) -> Result<Session, Error> {

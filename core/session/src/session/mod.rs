@@ -370,6 +370,12 @@ impl Session {
         self.look(|core| core.io.exit())
     }
 
+    /// How the session failed, so far as it is known: for requests that have no answer because of
+    /// it. `None` while the process runs, and in a forked child.
+    pub fn failure(&self) -> Option<Failure> {
+        self.look(|core| core.io.exit().map(|_| core.failure()))
+    }
+
     /// The session's id; unknown until the first turn unless the options give it. `None` in a
     /// forked child.
     pub fn session_id(&self) -> Option<String> {

@@ -1,0 +1,297 @@
+"""One session under an event loop."""
+
+from collections.abc import AsyncIterable
+from typing import TYPE_CHECKING, Any
+
+from .. import _native
+from .._errors import CLIConnectionError
+from . import serving
+from .launching import Start, dumps
+from .signals import CancelSignal
+
+if TYPE_CHECKING:
+    from .._options import Launch
+    from .loops import Event, Loop, Task
+
+BATCH = 512
+"""Events that are taken at once, so that one session does not keep the loop to itself."""
+
+UNREAD = 8 << 20
+"""Bytes of unread messages above which the CLI has to wait, unless somebody waits for it."""
+
+
+class Engine:
+    """Drives a native session: gives out its messages, serves its requests, ends it."""
+
+    __slots__ = (
+        "__weakref__",
+        "_answers",
+        "_input",
+        "_readers",
+        "_serving",
+        "error",
+        "inbox",
+        "launch",
+        "loop",
+        "opened",
+        "over",
+        "session",
+        "turns",
+    )
+
+    def __init__(self, launch: "Launch", loop: "Loop") -> None:
+        self.launch = launch
+        self.loop = loop
+        self.inbox = _native.Inbox()
+        self.error: BaseException | None = None
+        self.opened: Event = loop.event()
+        self.over: Event = loop.event()
+        self.turns: dict[int, Any] = {}
+        self._answers: dict[int, tuple[Event, list[Any]]] = {}
+        self._serving: dict[int, tuple[Task, CancelSignal]] = {}
+        self._input: Task | None = None
+        self._readers = 0
+        self.session = _native.Session(Start(launch), self.inbox)
+        loop.watch(self)
+
+    # What the session tells.
+
+    def drain(self) -> None:
+        """Takes what is ready."""
+        events = self.session.drain(BATCH)
+        if events is not None:
+            for event in events:
+                self._event(event)
+
+    def crowded(self) -> bool:
+        """Whether the CLI should be left waiting, because nobody reads."""
+        return not self._readers and not self._answers and self.inbox.bytes > UNREAD
+
+    def _event(self, event: tuple[Any, ...]) -> None:
+        kind = event[0]
+        if kind == "request":
+            self._request(event[1])
+        elif kind == "response":
+            answer = self._answers.pop(event[1], None)
+            if answer is not None:
+                answer[1].extend(event[2:])
+                answer[0].set()
+        elif kind == "cancelled":
+            self._cancel(event[1], event[2])
+        elif kind == "turn":
+            turn = self.turns.pop(event[1], None)
+            if turn is not None:
+                self.session.forget_turn(event[1])
+                turn.over(event[2], event[3])
+        elif kind == "initialized":
+            self.opened.set()
+        elif kind == "stderr":
+            self._stderr(event[1])
+        elif kind == "diagnostic":
+            diagnose(event[1], event[2])
+        elif kind == "closed":
+            self._closed(event[1])
+        elif kind == "notification":
+            self._notify(event[1], event[2])
+
+    def _stderr(self, line: str) -> None:
+        if self.launch.stderr is not None:
+            try:
+                self.launch.stderr(line)
+            except Exception:
+                from .log import logger
+
+                logger().warning("the stderr callback failed", exc_info=True)
+
+    def _closed(self, error: BaseException | None) -> None:
+        self.error = error
+        self.loop.unwatch()
+        for key in list(self._serving):
+            self._cancel(key, "session_ended")
+        if self._input is not None:
+            self._input.cancel()
+            self._input = None
+        for turn in list(self.turns.values()):
+            turn.over("session_ended", None)
+        self.turns.clear()
+        for ended, answer in list(self._answers.values()):
+            answer.extend((None, error or CLIConnectionError("the session has ended")))
+            ended.set()
+        self._answers.clear()
+        self.inbox.close(error)
+        self.opened.set()
+        self.over.set()
+
+    # What the CLI asks.
+
+    def _request(self, request: "_native.Request") -> None:
+        signal = CancelSignal()
+        kind = request.kind
+        if kind == "permission":
+            work = self._permission(request, signal)
+        elif kind == "hook":
+            work = self._hook(request, signal)
+        elif kind == "tool":
+            work = self._tool(request)
+        else:
+            work = self._other(request, signal)
+        self._serving[request.key] = (self.loop.spawn(work), signal)
+
+    def _cancel(self, key: int, reason: str) -> None:
+        serving_it = self._serving.pop(key, None)
+        if serving_it is not None:
+            task, signal = serving_it
+            signal.abort(reason)
+            task.cancel()
+
+    async def _permission(self, request: "_native.Request", signal: CancelSignal) -> None:
+        try:
+            callback: Any = self.launch.permission
+            result = callback(*serving.permission_call(request, signal))
+            if hasattr(result, "__await__"):
+                result = await result
+            serving.permission_answer(request, result)
+        except Exception as error:
+            serving.refuse(request, error)
+        finally:
+            self._serving.pop(request.key, None)
+
+    async def _hook(self, request: "_native.Request", signal: CancelSignal) -> None:
+        try:
+            callback: Any = serving.handler(self.launch, request)
+            output = callback(*serving.hook_call(request, signal))
+            if hasattr(output, "__await__"):
+                output = await output
+            serving.hook_answer(request, output)
+        except Exception as error:
+            serving.refuse(request, error)
+        finally:
+            self._serving.pop(request.key, None)
+
+    async def _tool(self, request: "_native.Request") -> None:
+        try:
+            server = self.launch.servers[request.target or ""]
+            result = await server.call(request.name or "", request.arguments(), request)
+            request.finish(result)
+        except Exception as error:
+            serving.refuse(request, error)
+        finally:
+            self._serving.pop(request.key, None)
+
+    async def _other(self, request: "_native.Request", signal: CancelSignal) -> None:
+        try:
+            if request.kind == "mcp":
+                answer = await self._bridge(request.target or "").handle(
+                    request.data.get("message"), signal
+                )
+                request.rpc(answer if isinstance(answer, str) else dumps(answer))
+                return
+            callback = serving.handler(self.launch, request)
+            if callback is None:
+                raise LookupError(f"nobody serves {request.kind} requests")
+            payload = callback(request.data)
+            if hasattr(payload, "__await__"):
+                payload = await payload
+            serving.json_answer(request, payload)
+        except Exception as error:
+            serving.refuse(request, error)
+        finally:
+            self._serving.pop(request.key, None)
+
+    def _bridge(self, server: str) -> Any:
+        return self.launch.bridged[server]
+
+    def _notify(self, server: str, body: dict[str, Any]) -> None:
+        self.loop.spawn(self._bridge(server).handle(body.get("message"), None))
+
+    # What the program wants.
+
+    async def request(self, subtype: str, payload: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Sends a control request and waits for its answer."""
+        number = self.session.request(subtype, dumps(payload) if payload else "")
+        answered = self.loop.event()
+        answer: list[Any] = []
+        self._answers[number] = (answered, answer)
+        self.loop.resume()
+        try:
+            await answered.wait()
+        except BaseException:
+            if self._answers.pop(number, None) is not None and not self.over.is_set():
+                self.session.cancel_request(number)
+            raise
+        result, error = answer
+        if error is not None:
+            raise error
+        return result if isinstance(result, dict) else {}
+
+    async def send(self, message: dict[str, Any], inbox: "_native.Inbox | None" = None) -> int:
+        """Sends a user message; the number of its turn. Waits while the CLI does not read."""
+        if self.launch.document.get("verbatim_prompts"):
+            message = {**message, "client_composed": True}
+        text = dumps(message)
+        while True:
+            try:
+                return self.session.send(text, inbox)
+            except BlockingIOError:
+                await self.loop.sleep(0.01)
+
+    def feed(self, prompts: AsyncIterable[dict[str, Any]], end: bool) -> None:
+        """Sends prompts as they come, in a task of its own; `end` says to end the input then."""
+        self._input = self.loop.spawn(self._feed(prompts, end))
+
+    async def _feed(self, prompts: AsyncIterable[dict[str, Any]], end: bool) -> None:
+        try:
+            async for message in prompts:
+                await self.send(message)
+        except Exception as error:
+            # The CLI must not wait for what will never come.
+            from .log import logger
+
+            logger().error("Prompt stream failed; closing stdin: %s", error)
+            end = True
+        finally:
+            self._input = None
+        if end and not self.over.is_set():
+            try:
+                self.session.end_input_when_settled()
+            except CLIConnectionError:
+                pass
+
+    async def more(self, inbox: "_native.Inbox") -> None:
+        """Waits until something is in an inbox, or it is closed."""
+        arrived = self.loop.event()
+        wake = arrived.set
+        inbox.wait(wake)
+        self._readers += 1
+        self.loop.resume()
+        try:
+            await arrived.wait()
+        finally:
+            self._readers -= 1
+            inbox.forget(wake)
+
+    async def close(self) -> None:
+        """Ends the session and waits for the end, also when the waiting is cancelled."""
+        self.abandon()
+        await self.loop.until(self.over)
+
+    def abandon(self) -> None:
+        """Begins to end the session; the loop sees it through."""
+        if not self.over.is_set():
+            try:
+                self.session.begin_close()
+            except CLIConnectionError:
+                pass
+            self.loop.resume()
+
+
+def diagnose(kind: str, text: str) -> None:
+    """Tells the program of something odd."""
+    if kind == "options":
+        from warnings import warn
+
+        warn(text, stacklevel=2)
+        return
+    from .log import logger
+
+    logger().warning("%s", text)

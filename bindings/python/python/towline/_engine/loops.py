@@ -1,0 +1,71 @@
+"""The event loop that runs: what an engine needs of it.
+
+A library is asked only if the program has imported it.
+"""
+
+import sys
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from .engine import Engine
+
+
+class Event(Protocol):
+    """Something that happens once, and any number of tasks wait for."""
+
+    def set(self) -> object: ...
+
+    def is_set(self) -> bool: ...
+
+    async def wait(self) -> object: ...
+
+
+class Task(Protocol):
+    """Work that runs by itself."""
+
+    def cancel(self) -> object: ...
+
+
+class Loop(Protocol):
+    """An event loop, for one engine."""
+
+    def event(self) -> Event: ...
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> Task:
+        """Runs a coroutine by itself. Whoever calls this keeps the task."""
+        ...
+
+    async def sleep(self, seconds: float) -> None: ...
+
+    async def until(self, event: Event) -> None:
+        """Waits for an event even if the task is cancelled; the cancellation follows."""
+        ...
+
+    def watch(self, engine: "Engine") -> None:
+        """Drains the engine whenever its session has something."""
+        ...
+
+    def resume(self) -> None:
+        """Somebody reads again, or waits for an answer."""
+        ...
+
+    def unwatch(self) -> None:
+        """The session has ended."""
+        ...
+
+
+def running() -> Loop:
+    """The loop of the running task.
+
+    Raises:
+        RuntimeError: there is none.
+    """
+    if "trio" in sys.modules:
+        from .with_trio import TrioLoop, in_task
+
+        if in_task():
+            return TrioLoop()
+    from .with_asyncio import AsyncioLoop
+
+    return AsyncioLoop()

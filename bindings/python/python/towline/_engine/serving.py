@@ -1,0 +1,128 @@
+"""Answers to what the CLI asks, by the callbacks of the program.
+
+A callback that fails becomes an error answer, which the CLI takes as "no": nothing fails open.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ..types.permissions import (
+    PermissionResultAllow,
+    PermissionResultDeny,
+    PermissionUpdate,
+    ToolPermissionContext,
+)
+from .launching import dumps
+from .signals import CancelSignal
+
+if TYPE_CHECKING:
+    from .._native import Request
+    from .._options import Launch
+
+
+def permission_call(
+    request: "Request", signal: CancelSignal
+) -> tuple[str, dict[str, Any], ToolPermissionContext]:
+    """The arguments of a permission callback."""
+    data = request.data
+    get = data.get
+    suggestions = get("permission_suggestions")
+    context = ToolPermissionContext(
+        signal,
+        [PermissionUpdate.from_dict(update) for update in suggestions] if suggestions else [],
+        get("tool_use_id"),
+        get("agent_id"),
+        get("blocked_path"),
+        get("decision_reason"),
+        get("title"),
+        get("display_name"),
+        get("description"),
+    )
+    return data["tool_name"], data["input"], context
+
+
+def permission_answer(request: "Request", result: Any) -> None:
+    """Sends what a permission callback decided."""
+    if isinstance(result, PermissionResultAllow):
+        given = result.updated_input
+        request.allow(
+            None if given is None else dumps(given),
+            _updates(result.updated_permissions),
+        )
+    elif isinstance(result, PermissionResultDeny):
+        request.deny(result.message, bool(result.interrupt))
+    else:
+        raise TypeError(
+            "Tool permission callback must return PermissionResult (PermissionResultAllow or "
+            f"PermissionResultDeny), got {type(result)}"
+        )
+
+
+def _updates(updates: list[PermissionUpdate] | None) -> str | None:
+    """Changes to the permissions as JSON text: all of them, or none if one cannot be sent, since
+    that one may be the restriction that the others were meant to come with."""
+    if updates is None:
+        return None
+    wire = []
+    for index, update in enumerate(updates):
+        try:
+            wire.append(update.to_dict())
+        except ValueError as error:
+            from .log import logger
+
+            logger().warning(
+                "The tool call is allowed, but no permission update was applied: "
+                "updated_permissions[%d] cannot be sent: %s",
+                index,
+                error,
+            )
+            return None
+    return dumps(wire)
+
+
+_HOOK_KEYS = {"async_": "async", "continue_": "continue"}
+
+
+def hook_call(
+    request: "Request", signal: CancelSignal
+) -> tuple[Any, str | None, dict[str, Any]]:
+    """The arguments of a hook callback."""
+    data = request.data
+    return data.get("input"), data.get("tool_use_id"), {"signal": signal}
+
+
+def hook_answer(request: "Request", output: Any) -> None:
+    """Sends the output of a hook callback."""
+    if not isinstance(output, dict):
+        raise TypeError(
+            f"A hook callback must return a dict ({{}} for no opinion), got {type(output).__name__}"
+        )
+    request.answer(dumps({_HOOK_KEYS.get(key, key): value for key, value in output.items()}))
+
+
+def refuse(request: "Request", error: BaseException) -> None:
+    """Sends the error of a callback."""
+    text = str(error) or type(error).__name__
+    if request.kind == "tool":
+        request.fail(text)
+    else:
+        request.error(text)
+
+
+def json_answer(request: "Request", payload: Any) -> None:
+    """Sends the payload of another answer."""
+    request.answer(dumps(payload))
+
+
+def handler(launch: "Launch", request: "Request") -> Callable[..., Any] | None:
+    """The callback for a request that is neither a tool's nor a server's."""
+    kind = request.kind
+    if kind == "permission":
+        return launch.permission
+    if kind == "hook":
+        return launch.hooks[int(request.target[5:])].callback if request.target else None
+    if kind == "elicitation":
+        return launch.elicitation
+    if kind == "dialog":
+        return launch.dialogs.get(request.data.get("dialog_kind", ""))
+    return launch.other

@@ -1,0 +1,138 @@
+"""Under asyncio, with its own loops or uvloop."""
+
+import asyncio
+import sys
+from collections.abc import Coroutine
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .engine import Engine
+    from .loops import Event
+
+SOON = 0.001
+"""Timers that differ by less are the same."""
+
+
+class AsyncioEvent:
+    """As `asyncio.Event`, with nothing beyond what is needed here."""
+
+    __slots__ = ("_loop", "_set", "_waiting")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._set = False
+        self._waiting: list[asyncio.Future[None]] | None = None
+
+    def is_set(self) -> bool:
+        return self._set
+
+    def set(self) -> None:
+        self._set = True
+        waiting, self._waiting = self._waiting, None
+        for future in waiting or ():
+            if not future.done():
+                future.set_result(None)
+
+    async def wait(self) -> None:
+        if self._set:
+            return
+        future = self._loop.create_future()
+        if self._waiting is None:
+            self._waiting = [future]
+        else:
+            self._waiting.append(future)
+        await future
+
+
+class AsyncioLoop:
+    """The running loop."""
+
+    __slots__ = ("_due", "_engine", "_fd", "_loop", "_paused", "_timer")
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._engine: Engine | None = None
+        self._fd = -1
+        self._timer: asyncio.TimerHandle | None = None
+        self._due = 0.0
+        self._paused = False
+
+    def event(self) -> AsyncioEvent:
+        return AsyncioEvent(self._loop)
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
+        return self._loop.create_task(work)
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+    async def until(self, event: "Event") -> None:
+        cancelled: asyncio.CancelledError | None = None
+        with _shield():
+            while not event.is_set():
+                try:
+                    await event.wait()
+                except asyncio.CancelledError as error:
+                    cancelled = error
+        if cancelled is not None:
+            raise cancelled
+
+    def watch(self, engine: "Engine") -> None:
+        self._engine = engine
+        self._fd = engine.session.fd()
+        self._loop.add_reader(self._fd, self._ready)
+        self._arm(engine)
+
+    def _ready(self) -> None:
+        engine = self._engine
+        if engine is None:
+            return
+        engine.drain()
+        if self._engine is None:
+            return
+        if engine.crowded():
+            self._paused = True
+            self._loop.remove_reader(self._fd)
+        self._arm(engine)
+
+    def _arm(self, engine: "Engine") -> None:
+        """Sets the timer for the next deadline; one that is early is left to fire for nothing."""
+        timeout = engine.session.next_timeout()
+        if timeout is None or self._paused:
+            return
+        due = self._loop.time() + timeout
+        if self._timer is not None:
+            if self._due <= due + SOON:
+                return
+            self._timer.cancel()
+        self._due = due
+        self._timer = self._loop.call_at(due, self._timed_out)
+
+    def _timed_out(self) -> None:
+        self._timer = None
+        self._ready()
+
+    def resume(self) -> None:
+        if self._paused and self._engine is not None:
+            self._paused = False
+            self._loop.add_reader(self._fd, self._ready)
+            self._arm(self._engine)
+
+    def unwatch(self) -> None:
+        if self._engine is not None:
+            self._engine = None
+            if not self._loop.is_closed():
+                self._loop.remove_reader(self._fd)
+            if self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
+
+
+def _shield() -> AbstractContextManager[Any]:
+    """Keeps off the cancellations of anyio, which are repeated until they are obeyed."""
+    if "anyio._backends._asyncio" not in sys.modules:
+        return nullcontext()
+    import anyio
+
+    return anyio.CancelScope(shield=True)

@@ -1,0 +1,103 @@
+"""Under trio."""
+
+from collections.abc import Coroutine
+from contextvars import copy_context
+from typing import TYPE_CHECKING, Any
+
+import trio
+
+if TYPE_CHECKING:
+    from .engine import Engine
+    from .loops import Event
+
+
+def in_task() -> bool:
+    """Whether a trio task is running."""
+    try:
+        trio.lowlevel.current_task()
+    except RuntimeError:
+        return False
+    return True
+
+
+class TrioTask:
+    """A system task that can be cancelled."""
+
+    __slots__ = ("_scope",)
+
+    def __init__(self) -> None:
+        self._scope = trio.CancelScope()
+
+    def cancel(self) -> None:
+        self._scope.cancel()
+
+    async def run(self, work: Coroutine[Any, Any, None]) -> None:
+        with self._scope:
+            try:
+                await work
+            except Exception:
+                # What leaves a system task ends the whole program.
+                from .log import logger
+
+                logger().exception("a task of towline failed")
+
+
+class TrioLoop:
+    """The running loop."""
+
+    __slots__ = ("_engine", "_resumed")
+
+    def __init__(self) -> None:
+        self._engine: Engine | None = None
+        self._resumed = trio.Event()
+
+    def event(self) -> trio.Event:
+        return trio.Event()
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> TrioTask:
+        task = TrioTask()
+        trio.lowlevel.spawn_system_task(task.run, work, context=copy_context())
+        return task
+
+    async def sleep(self, seconds: float) -> None:
+        await trio.sleep(seconds)
+
+    async def until(self, event: "Event") -> None:
+        with trio.CancelScope(shield=True):
+            await event.wait()
+        await trio.lowlevel.checkpoint_if_cancelled()
+
+    def watch(self, engine: "Engine") -> None:
+        self._engine = engine
+        trio.lowlevel.spawn_system_task(self._watch, engine, context=copy_context())
+
+    async def _watch(self, engine: "Engine") -> None:
+        try:
+            await self._pump(engine)
+        except trio.Cancelled:
+            # The program has ended without closing the session.
+            with trio.CancelScope(shield=True):
+                engine.abandon()
+                await self._pump(engine)
+            raise
+
+    async def _pump(self, engine: "Engine") -> None:
+        session = engine.session
+        fd = session.fd()
+        while self._engine is not None:
+            timeout = session.next_timeout()
+            if timeout != 0.0:
+                with trio.CancelScope() as scope:
+                    if timeout is not None:
+                        scope.deadline = trio.current_time() + timeout
+                    await trio.lowlevel.wait_readable(fd)
+            engine.drain()
+            while self._engine is not None and engine.crowded():
+                self._resumed = trio.Event()
+                await self._resumed.wait()
+
+    def resume(self) -> None:
+        self._resumed.set()
+
+    def unwatch(self) -> None:
+        self._engine = None

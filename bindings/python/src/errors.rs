@@ -1,0 +1,127 @@
+//! Errors of the core as exceptions of `towline._errors`.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use towline::protocol::launch::LaunchError;
+use towline::{Error, Exit, Failure, RawMessage, RequestError, StartError};
+
+use crate::json;
+
+/// Another way than the text to end up with an exception.
+fn raise(py: Python<'_>, class: &str, arguments: impl IntoArguments) -> PyErr {
+    match make(py, class, arguments) {
+        Ok(exception) => PyErr::from_value(exception),
+        Err(error) => error,
+    }
+}
+
+fn make<'py>(
+    py: Python<'py>,
+    class: &str,
+    arguments: impl IntoArguments,
+) -> PyResult<Bound<'py, PyAny>> {
+    let class = py.import("towline._errors")?.getattr(class)?;
+    arguments.call(&class)
+}
+
+trait IntoArguments {
+    fn call<'py>(self, class: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>>;
+}
+
+impl IntoArguments for String {
+    fn call<'py>(self, class: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        class.call1((self,))
+    }
+}
+
+/// A message, an exit status and the end of stderr.
+impl IntoArguments for (String, Option<i32>, Option<String>) {
+    fn call<'py>(self, class: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        class.call1(self)
+    }
+}
+
+/// What a function of a session fails with.
+pub(crate) fn exception(py: Python<'_>, error: Error) -> PyErr {
+    match error {
+        Error::Start(error) => start(py, error),
+        Error::Request(error) => request(py, error, None),
+        Error::ExitedBeforeInitialize(failure)
+        | Error::Failed(failure)
+        | Error::ErrorResult(failure) => ended(py, &failure, None),
+        error => raise(py, "CLIConnectionError", error.to_string()),
+    }
+}
+
+fn start(py: Python<'_>, error: StartError) -> PyErr {
+    let text = error.to_string();
+    match error {
+        StartError::CliNotFound(_) | StartError::NotFound { .. } => {
+            raise(py, "CLINotFoundError", text)
+        }
+        StartError::Launch(LaunchError::SettingsFile { .. } | LaunchError::BatchFile { .. }) => {
+            raise(py, "CLIConnectionError", text)
+        }
+        StartError::Launch(_) | StartError::Tool(_) | StartError::BadSchema { .. } => {
+            PyValueError::new_err(text)
+        }
+        _ => raise(py, "CLIConnectionError", text),
+    }
+}
+
+/// Why a control request has no answer.
+pub(crate) fn request(py: Python<'_>, error: RequestError, end: Option<PyErr>) -> PyErr {
+    match error {
+        RequestError::Remote(error) => raise(py, "ClaudeSDKError", error.message),
+        RequestError::TimedOut { subtype, .. } => {
+            let text = format!("Control request timeout: {subtype}");
+            raise(py, "ClaudeSDKError", text)
+        }
+        error => end.unwrap_or_else(|| raise(py, "CLIConnectionError", error.to_string())),
+    }
+}
+
+/// The exit status as Python tells it: negative is a signal.
+fn exit_code(exit: Option<Exit>) -> Option<i32> {
+    match exit? {
+        Exit::Code(code) => Some(code),
+        Exit::Signal(signal) => Some(-signal),
+        Exit::Unknown => None,
+    }
+}
+
+/// The end of a CLI that failed; `result` is its last message, when that was an error result.
+pub(crate) fn ended(py: Python<'_>, failure: &Failure, result: Option<&RawMessage>) -> PyErr {
+    let code = exit_code(failure.exit);
+    if !failure.result.is_empty() {
+        return match result_error(py, failure, result, code) {
+            Ok(error) => PyErr::from_value(error),
+            Err(error) => error,
+        };
+    }
+    let message = match failure.exit {
+        Some(Exit::Code(0)) => "The CLI ended before it had answered".to_string(),
+        Some(Exit::Code(code)) => format!("Command failed with exit code {code}"),
+        Some(Exit::Signal(signal)) => format!("Command was ended by signal {signal}"),
+        Some(Exit::Unknown) | None => "Command ended".to_string(),
+    };
+    let stderr = failure.stderr.trim();
+    let stderr = (!stderr.is_empty()).then(|| stderr.to_string());
+    raise(py, "ProcessError", (message, code, stderr))
+}
+
+fn result_error<'py>(
+    py: Python<'py>,
+    failure: &Failure,
+    result: Option<&RawMessage>,
+    code: Option<i32>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let text = format!("Claude Code returned an error result: {}", failure.result);
+    let data = match result {
+        Some(result) => json::loads(py, result.json())?,
+        None => PyDict::new(py).into_any(),
+    };
+    let class = py.import("towline._errors")?.getattr("ResultError")?;
+    class.call1((text, data, code))
+}

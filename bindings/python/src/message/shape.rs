@@ -1,0 +1,95 @@
+//! Making instances of data classes without running their `__init__`.
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString, PyType};
+
+use crate::json::set_item;
+
+/// A data class: its fields in the order of their declaration.
+pub(crate) struct Shape {
+    class: Py<PyType>,
+    names: Vec<Py<PyString>>,
+    /// All fields, each `None`; a copy of a dict is cheaper than a new one that grows.
+    unset: Py<PyDict>,
+    /// The slot for the raw message.
+    raw: Option<Py<PyAny>>,
+}
+
+impl Shape {
+    /// The shape of `class`, whose fields have to be these.
+    pub(crate) fn of(class: &Bound<'_, PyAny>, fields: &[&str]) -> PyResult<Shape> {
+        let py = class.py();
+        let class = class.cast::<PyType>()?;
+        let declared = class.getattr("__dataclass_fields__")?;
+        let unset = PyDict::new(py);
+        let mut names = Vec::with_capacity(fields.len());
+        for name in declared.try_iter()? {
+            let name = name?.cast_into::<PyString>()?;
+            let name = PyString::intern(py, name.to_str()?);
+            unset.set_item(&name, py.None())?;
+            names.push(name.unbind());
+        }
+        let same = names.len() == fields.len()
+            && names
+                .iter()
+                .zip(fields)
+                .all(|(name, field)| name.bind(py).to_str().is_ok_and(|name| name == *field));
+        if !same {
+            return Err(PyTypeError::new_err(format!(
+                "{class} does not have the fields {fields:?}"
+            )));
+        }
+        let raw = class.getattr_opt("_raw")?.map(Bound::unbind);
+        Ok(Shape {
+            class: class.clone().unbind(),
+            names,
+            unset: unset.unbind(),
+            raw,
+        })
+    }
+
+    /// Whether `instance` is of this very class.
+    pub(crate) fn makes(&self, instance: &Bound<'_, PyAny>) -> bool {
+        // SAFETY: the object is live and the interpreter held.
+        let class = unsafe { ffi::Py_TYPE(instance.as_ptr()) };
+        std::ptr::eq(class.cast(), self.class.as_ptr())
+    }
+
+    /// An instance with these values for its fields, in their order; those without stay `None`.
+    pub(crate) fn build<'py>(
+        &self,
+        py: Python<'py>,
+        values: &mut [Option<Bound<'py, PyAny>>],
+        raw: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let state = self.unset.bind(py).copy()?;
+        for (name, value) in self.names.iter().zip(values) {
+            if let Some(value) = value.take() {
+                set_item(&state, name.bind(py), &value)?;
+            }
+        }
+        let class = self.class.bind(py);
+        // SAFETY: `class` is a data class, so a heap type made by `class`, whose instances are
+        // allocated by the generic allocator and have a dict. The interpreter is held.
+        let instance = unsafe {
+            let instance = ffi::PyType_GenericAlloc(class.as_type_ptr(), 0);
+            let instance = Bound::from_owned_ptr_or_err(py, instance)?;
+            let status = ffi::PyObject_GenericSetDict(
+                instance.as_ptr(),
+                state.as_ptr(),
+                std::ptr::null_mut(),
+            );
+            if status != 0 {
+                return Err(PyErr::fetch(py));
+            }
+            instance
+        };
+        if let (Some(raw), Some(slot)) = (raw, &self.raw) {
+            slot.bind(py)
+                .call_method1(pyo3::intern!(py, "__set__"), (&instance, raw))?;
+        }
+        Ok(instance)
+    }
+}

@@ -1,0 +1,409 @@
+//! A session with one CLI.
+
+use std::collections::BTreeMap;
+use std::os::fd::AsRawFd;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use pyo3::gc::{PyTraverseError, PyVisit};
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyTuple};
+use towline::{
+    CancelReason, Closed, Diagnostic, Event, MessageType, RawMessage, RequestId, TurnId,
+    TurnOutcome,
+};
+
+use crate::errors::{ended, exception, request};
+use crate::inbox::Inbox;
+use crate::json;
+use crate::message::{Decoded, Decoder, Types};
+use crate::request::Request;
+use crate::start::Start;
+use crate::strings::Strings;
+
+/// A session. Events are taken with `drain` by whoever watches `fd`, or with `wait`.
+#[pyclass(frozen, module = "towline._native")]
+pub(crate) struct Session {
+    session: towline::Session,
+    /// Where messages go that belong to no turn with an inbox of its own.
+    inbox: Py<Inbox>,
+    /// Whether messages of unknown types are delivered.
+    unknown: bool,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    turns: BTreeMap<TurnId, Py<Inbox>>,
+    /// The last result, if it was an error.
+    error_result: Option<RawMessage>,
+}
+
+impl Session {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes events that are ready, at most `limit`, waiting for the first one as long as `wait`
+    /// says.
+    fn poll(&self, wait: Option<Duration>, limit: usize) -> (Vec<Event>, Option<towline::Error>) {
+        let mut events = Vec::new();
+        let mut wait = wait;
+        while events.len() < limit {
+            match self.session.poll(wait) {
+                Ok(Some(event)) => events.push(event),
+                Ok(None) => break,
+                Err(error) => return (events, Some(error)),
+            }
+            wait = Some(Duration::ZERO);
+        }
+        (events, None)
+    }
+
+    /// Puts messages into their inboxes and gives the other events, `None` when there are none.
+    fn deliver<'py>(
+        &self,
+        py: Python<'py>,
+        events: Vec<Event>,
+    ) -> PyResult<Option<Bound<'py, PyList>>> {
+        let mut others: Option<Bound<'py, PyList>> = None;
+        let mut filled: Vec<Py<Inbox>> = Vec::new();
+        let result = Strings::with(|strings| {
+            let mut decoder = Decoder::new(py, Types::get(py)?, strings, self.unknown);
+            let mut last: Option<(Option<TurnId>, PyRefMut<'py, Inbox>)> = None;
+            for event in &events {
+                let Event::Message { message, turn } = event else {
+                    continue;
+                };
+                let decoded = decoder.decode(message)?;
+                if !matches!(&last, Some((of, _)) if of == turn) {
+                    drop(last.take());
+                    let inbox = self.inbox_of(py, *turn);
+                    if !filled.iter().any(|known| known.is(&inbox)) {
+                        filled.push(inbox.clone_ref(py));
+                    }
+                    last = Some((*turn, inbox.into_bound(py).borrow_mut()));
+                }
+                let Some((_, inbox)) = &mut last else {
+                    continue;
+                };
+                match decoded {
+                    Decoded::Message(object) => inbox.push_message(object, message.json().len()),
+                    Decoded::Raise(error) => inbox.push_error(error),
+                    Decoded::Skipped => {}
+                }
+            }
+            PyResult::Ok(())
+        });
+        for event in events {
+            if let Event::Message { message, .. } = &event {
+                self.note(message);
+                continue;
+            }
+            let event = self.event(py, event)?;
+            match &others {
+                Some(list) => list.append(event)?,
+                None => others = Some(PyList::new(py, [event])?),
+            }
+        }
+        for inbox in filled {
+            Inbox::wake(inbox.bind(py))?;
+        }
+        result?;
+        Ok(others)
+    }
+
+    fn inbox_of(&self, py: Python<'_>, turn: Option<TurnId>) -> Py<Inbox> {
+        let state = self.state();
+        let own = turn.and_then(|turn| state.turns.get(&turn));
+        own.unwrap_or(&self.inbox).clone_ref(py)
+    }
+
+    /// Keeps the result that may turn out to be the reason of the end.
+    fn note(&self, message: &RawMessage) {
+        match message.kind() {
+            MessageType::Result => {
+                let failed = message.pointer("/is_error") == Ok(Some("true"));
+                self.state().error_result = failed.then(|| message.clone());
+            }
+            MessageType::StreamEvent => {}
+            MessageType::System if message.subtype() == Some("session_state_changed") => {}
+            _ => {
+                let mut state = self.state();
+                if state.error_result.is_some() {
+                    state.error_result = None;
+                }
+            }
+        }
+    }
+
+    fn event<'py>(&self, py: Python<'py>, event: Event) -> PyResult<Bound<'py, PyTuple>> {
+        match event {
+            Event::Initialized(_) => ("initialized",).into_pyobject(py),
+            Event::Request(handle) => ("request", Request::new(handle)).into_pyobject(py),
+            Event::RequestCancelled { key, reason } => {
+                let reason = match reason {
+                    CancelReason::TimedOut => "timed_out",
+                    CancelReason::SessionEnded => "session_ended",
+                    _ => "withdrawn",
+                };
+                ("cancelled", key.0, reason).into_pyobject(py)
+            }
+            Event::Response { id, result, .. } => match result {
+                Ok(response) => {
+                    let payload = json::loads(py, response.payload())?;
+                    ("response", id.0, payload, py.None()).into_pyobject(py)
+                }
+                Err(error) => {
+                    let end = self.end_error(py);
+                    let error = request(py, error, end).into_value(py);
+                    ("response", id.0, py.None(), error).into_pyobject(py)
+                }
+            },
+            Event::McpNotification { server, message } => {
+                let body = json::loads(py, message.body().unwrap_or("{}"))?;
+                ("notification", server, body).into_pyobject(py)
+            }
+            Event::TurnEnded { turn, outcome } => {
+                let outcome = match outcome {
+                    TurnOutcome::Result(_) => "result",
+                    TurnOutcome::Cancelled => "cancelled",
+                    TurnOutcome::TimedOut(_) => "timed_out",
+                    _ => "session_ended",
+                };
+                ("turn", turn.0, outcome).into_pyobject(py)
+            }
+            Event::Stderr(line) => ("stderr", line).into_pyobject(py),
+            Event::Diagnostic(diagnostic) => {
+                let kind = match &diagnostic {
+                    Diagnostic::OldCli(_) => "old_cli",
+                    Diagnostic::Options(_) => "options",
+                    Diagnostic::LineTooLong { .. } => "line_too_long",
+                    Diagnostic::NotAMessage { .. } => "not_a_message",
+                    _ => "other",
+                };
+                ("diagnostic", kind, diagnostic.to_string()).into_pyobject(py)
+            }
+            Event::Closed(closed) => {
+                let error = self.closed(py, closed).map(|error| error.into_value(py));
+                ("closed", error).into_pyobject(py)
+            }
+            _ => ("other",).into_pyobject(py),
+        }
+    }
+
+    /// The exception of a session that has ended, if it did not end as it should.
+    fn closed(&self, py: Python<'_>, closed: Closed) -> Option<PyErr> {
+        let result = self.state().error_result.clone();
+        let failed = closed.failure.exit.is_some_and(|exit| !exit.success());
+        match closed.error {
+            Some(
+                towline::Error::ExitedBeforeInitialize(failure) | towline::Error::Failed(failure),
+            ) => Some(ended(py, &failure, result.as_ref())),
+            Some(error) => Some(exception(py, error)),
+            None if failed && result.is_some() => {
+                Some(ended(py, &closed.failure, result.as_ref()))
+            }
+            None => None,
+        }
+    }
+
+    /// What ended the session, for requests that have no answer because of it.
+    fn end_error(&self, py: Python<'_>) -> Option<PyErr> {
+        let failure = self.session.failure()?;
+        let failed = failure.exit.is_some_and(|exit| !exit.success());
+        let result = self.state().error_result.clone();
+        (failed || !failure.result.is_empty()).then(|| ended(py, &failure, result.as_ref()))
+    }
+
+    fn finish<'py>(
+        &self,
+        py: Python<'py>,
+        events: Vec<Event>,
+        error: Option<towline::Error>,
+    ) -> PyResult<Option<Bound<'py, PyList>>> {
+        match error {
+            Some(error) if events.is_empty() => Err(exception(py, error)),
+            // An error behind events comes again at the next call.
+            _ => self.deliver(py, events),
+        }
+    }
+}
+
+#[pymethods]
+impl Session {
+    /// Starts a CLI.
+    #[new]
+    fn new(py: Python<'_>, start: Start, inbox: Py<Inbox>) -> PyResult<Session> {
+        let unknown = start.unknown;
+        let session = start.run(py)?;
+        Ok(Session {
+            session,
+            inbox,
+            unknown,
+            state: Mutex::default(),
+        })
+    }
+
+    /// The descriptor to watch. It stays the session's own.
+    fn fd(&self, py: Python<'_>) -> PyResult<i32> {
+        let fd = self.session.fd().map_err(|error| exception(py, error))?;
+        Ok(fd.as_raw_fd())
+    }
+
+    /// Seconds until `drain` has to be called even if the descriptor is not readable.
+    fn next_timeout(&self, py: Python<'_>) -> PyResult<Option<f64>> {
+        let timeout = self.session.next_timeout();
+        let timeout = timeout.map_err(|error| exception(py, error))?;
+        Ok(timeout.map(|timeout| timeout.as_secs_f64()))
+    }
+
+    /// Takes what is ready, at most `limit` events: messages go into their inboxes, the others are
+    /// returned. Raises after the end.
+    fn drain<'py>(&self, py: Python<'py>, limit: usize) -> PyResult<Option<Bound<'py, PyList>>> {
+        let (events, error) = py.detach(|| self.poll(Some(Duration::ZERO), limit));
+        self.finish(py, events, error)
+    }
+
+    /// As `drain`, and waits for the first event as long as `timeout` seconds; `None` is for ever.
+    #[pyo3(signature = (timeout, limit))]
+    fn wait<'py>(
+        &self,
+        py: Python<'py>,
+        timeout: Option<f64>,
+        limit: usize,
+    ) -> PyResult<Option<Bound<'py, PyList>>> {
+        let timeout = timeout.and_then(|seconds| Duration::try_from_secs_f64(seconds.max(0.0)).ok());
+        let (events, error) = py.detach(|| self.poll(timeout, limit));
+        self.finish(py, events, error)
+    }
+
+    /// Sends a prompt; the number of its turn. `inbox` gets the messages of that turn.
+    #[pyo3(signature = (message, inbox=None))]
+    fn send(&self, py: Python<'_>, message: &str, inbox: Option<Py<Inbox>>) -> PyResult<u64> {
+        let turn = match inbox {
+            None => self.session.send_json(message),
+            Some(inbox) => {
+                // Held over the sending: no message of the turn may come before its inbox is known.
+                let mut state = self.state();
+                let turn = self.session.send_json(message);
+                if let Ok(turn) = &turn {
+                    state.turns.insert(*turn, inbox);
+                }
+                turn
+            }
+        };
+        turn.map(|turn| turn.0)
+            .map_err(|error| exception(py, error))
+    }
+
+    /// The messages of this turn go where the others go again.
+    fn forget_turn(&self, turn: u64) {
+        self.state().turns.remove(&TurnId(turn));
+    }
+
+    /// Takes back a prompt whose turn has not begun; the number of the control request.
+    fn cancel_turn(&self, py: Python<'_>, turn: u64) -> PyResult<u64> {
+        let id = self.session.cancel_turn(TurnId(turn));
+        id.map(|id| id.0).map_err(|error| exception(py, error))
+    }
+
+    /// Sends a control request; the number that its answer has. `payload` is JSON text of its
+    /// fields, or empty.
+    #[pyo3(signature = (subtype, payload=""))]
+    fn request(&self, py: Python<'_>, subtype: &str, payload: &str) -> PyResult<u64> {
+        let id = self.session.request(subtype, payload);
+        id.map(|id| id.0).map_err(|error| exception(py, error))
+    }
+
+    /// Withdraws a control request. `False` when it was answered already.
+    fn cancel_request(&self, py: Python<'_>, id: u64) -> PyResult<bool> {
+        let withdrawn = self.session.cancel_request(RequestId(id));
+        withdrawn.map_err(|error| exception(py, error))
+    }
+
+    /// Passes on a JSON-RPC message of a server that the host runs itself.
+    fn mcp_send(&self, py: Python<'_>, server: &str, message: &str) -> PyResult<()> {
+        let sent = self.session.mcp_send(server, message);
+        sent.map_err(|error| exception(py, error))
+    }
+
+    /// Ends the input.
+    fn end_input(&self, py: Python<'_>) -> PyResult<()> {
+        self.session
+            .end_input()
+            .map_err(|error| exception(py, error))
+    }
+
+    /// Ends the input as soon as the CLI needs nothing more of this program.
+    fn end_input_when_settled(&self, py: Python<'_>) -> PyResult<()> {
+        let done = self.session.end_input_when_settled();
+        done.map_err(|error| exception(py, error))
+    }
+
+    /// Begins to end the session; `drain` sees it through.
+    fn begin_close(&self, py: Python<'_>) -> PyResult<()> {
+        self.session
+            .begin_close()
+            .map_err(|error| exception(py, error))
+    }
+
+    /// Ends the session and waits until the process is gone, `grace` seconds for each step.
+    #[pyo3(signature = (grace=None))]
+    fn close(&self, py: Python<'_>, grace: Option<f64>) -> PyResult<()> {
+        let grace = grace.and_then(|seconds| Duration::try_from_secs_f64(seconds.max(0.0)).ok());
+        py.detach(|| self.session.close_within(grace))
+            .map_err(|error| exception(py, error))
+    }
+
+    /// Lets a waiting `wait` return.
+    fn wake(&self, py: Python<'_>) -> PyResult<()> {
+        self.session.wake().map_err(|error| exception(py, error))
+    }
+
+    /// The process id of the CLI.
+    #[getter]
+    fn pid(&self) -> u32 {
+        self.session.pid()
+    }
+
+    /// The session's id, once known.
+    #[getter]
+    fn session_id(&self) -> Option<String> {
+        self.session.session_id()
+    }
+
+    /// The CLI's version, once known.
+    #[getter]
+    fn cli_version(&self) -> Option<String> {
+        self.session.cli_version()
+    }
+
+    /// The payload of the CLI's answer to `initialize`, once it has come.
+    fn capabilities<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        match self.session.capabilities() {
+            Some(payload) => json::loads(py, &payload).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The last of what the CLI wrote to stderr.
+    fn stderr_tail(&self) -> String {
+        self.session.stderr_tail()
+    }
+
+    /// Whether a prompt has no result yet.
+    fn turn_open(&self) -> bool {
+        self.session.turn_open()
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.inbox)?;
+        if let Ok(state) = self.state.try_lock() {
+            for inbox in state.turns.values() {
+                visit.call(inbox)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,125 @@
+//! What a session is started with.
+
+use std::sync::OnceLock;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use towline::protocol::mcp;
+use towline::{OnFailure, Options, SessionBuilder, Tool, ToolServer, Watchdog};
+
+use crate::errors::exception;
+
+/// One for all sessions of the process: a small shell that ends their CLIs if the process dies.
+static WATCHDOG: OnceLock<Watchdog> = OnceLock::new();
+
+/// Hook callbacks: event, matcher, seconds, what a failure means.
+type Hook = (String, Option<String>, Option<f64>, Option<String>);
+
+/// An object of `towline._engine.launch`.
+#[derive(FromPyObject)]
+pub(crate) struct Start {
+    /// The options document, JSON text.
+    document: String,
+    permission: bool,
+    hooks: Vec<Hook>,
+    servers: Vec<Server>,
+    bridged: Vec<String>,
+    elicitation: bool,
+    other: bool,
+    stderr: bool,
+    pub(crate) unknown: bool,
+    trace_context: Vec<(String, String)>,
+    sdk_version: String,
+}
+
+/// An in-process MCP server.
+#[derive(FromPyObject)]
+struct Server {
+    name: String,
+    version: String,
+    instructions: Option<String>,
+    timeout_ms: Option<u64>,
+    tools: Vec<Definition>,
+}
+
+/// A tool; schemas and annotations are JSON text.
+#[derive(FromPyObject)]
+struct Definition {
+    name: String,
+    title: Option<String>,
+    description: Option<String>,
+    input_schema: String,
+    output_schema: Option<String>,
+    annotations: Option<String>,
+    meta: Option<String>,
+}
+
+impl Start {
+    /// Starts the CLI. Its hooks have the ids `hook_0`, `hook_1`, … in their order.
+    pub(crate) fn run(self, py: Python<'_>) -> PyResult<towline::Session> {
+        let builder = self.builder(py)?;
+        py.detach(|| builder.start())
+            .map_err(|error| exception(py, error))
+    }
+
+    fn builder(self, py: Python<'_>) -> PyResult<SessionBuilder> {
+        let options = Options::from_json(&self.document);
+        let options = options.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let mut builder = towline::Session::builder(options)
+            .watchdog(WATCHDOG.get_or_init(Watchdog::default))
+            .sdk_version(&self.sdk_version)
+            .trace_context(self.trace_context);
+        if self.permission {
+            builder = builder.permission_events();
+        }
+        if self.elicitation {
+            builder = builder.elicitation_events();
+        }
+        if self.other {
+            builder = builder.other_request_events();
+        }
+        if self.stderr {
+            builder = builder.stderr_events();
+        }
+        for (event, matcher, seconds, on_failure) in &self.hooks {
+            let on_failure = on_failure.as_deref().map(|choice| match choice {
+                "continue" => OnFailure::Continue,
+                // What is not known blocks, as in the CLI: it must not fail open.
+                _ => OnFailure::Block,
+            });
+            builder.add_hook(event, matcher.as_deref(), *seconds, on_failure);
+        }
+        for server in self.servers {
+            let server = server.build();
+            builder = builder.tool_server(server.map_err(|error| exception(py, error))?);
+        }
+        for name in &self.bridged {
+            builder = builder.bridged_server(name);
+        }
+        Ok(builder)
+    }
+}
+
+impl Server {
+    fn build(self) -> Result<ToolServer, towline::Error> {
+        let mut server = ToolServer::new(self.name, self.version);
+        if let Some(instructions) = &self.instructions {
+            server.server_mut().instructions(instructions);
+        }
+        if let Some(limit) = self.timeout_ms {
+            server.timeout_ms(limit);
+        }
+        for tool in self.tools {
+            server.add(Tool::without_handler(mcp::Tool {
+                name: tool.name,
+                title: tool.title,
+                description: tool.description,
+                input_schema: tool.input_schema,
+                output_schema: tool.output_schema,
+                annotations: tool.annotations,
+                meta: tool.meta,
+            }))?;
+        }
+        Ok(server)
+    }
+}
