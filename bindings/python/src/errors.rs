@@ -1,10 +1,10 @@
 //! Errors of the core as exceptions of `towline._errors`.
 
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyBlockingIOError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use towline::protocol::launch::LaunchError;
-use towline::{Error, Exit, Failure, RawMessage, RequestError, StartError};
+use towline::{Error, Exit, Failure, LocalError, RawMessage, RequestError, StartError};
 
 use crate::json;
 
@@ -50,6 +50,8 @@ pub(crate) fn exception(py: Python<'_>, error: Error) -> PyErr {
         Error::ExitedBeforeInitialize(failure)
         | Error::Failed(failure)
         | Error::ErrorResult(failure) => ended(py, &failure, None),
+        // The program waits and tries again.
+        Error::Local(LocalError::QueueFull { .. }) => PyBlockingIOError::new_err(error.to_string()),
         error => raise(py, "CLIConnectionError", error.to_string()),
     }
 }

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use pyo3::exceptions::PyStopAsyncIteration;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
 
 use crate::message::Types;
 use crate::ready::ready;
@@ -66,10 +67,6 @@ impl Inbox {
     pub(crate) fn take_waiters(&mut self) -> Vec<Py<PyAny>> {
         std::mem::take(&mut self.waiters)
     }
-
-    pub(crate) fn bytes(&self) -> usize {
-        self.bytes
-    }
 }
 
 #[pymethods]
@@ -87,6 +84,12 @@ impl Inbox {
     #[getter]
     fn closed(&self) -> bool {
         self.closed
+    }
+
+    /// Bytes of the lines that what waits came from.
+    #[getter]
+    fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// Calls `waiter` once, when something arrives or the inbox is closed.
@@ -170,14 +173,26 @@ pub(crate) struct Stream {
 
 #[pymethods]
 impl Stream {
+    /// The arguments are for the subclass.
     #[new]
-    #[pyo3(signature = (inbox=None, until_result=false))]
-    fn new(inbox: Option<Py<Inbox>>, until_result: bool) -> Stream {
+    #[pyo3(signature = (*_args, **_kwargs))]
+    fn new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> Stream {
         Stream {
-            inbox,
-            until_result,
+            inbox: None,
+            until_result: false,
             ended: false,
         }
+    }
+
+    /// Whether it ends behind a result.
+    #[getter]
+    fn until_result(&self) -> bool {
+        self.until_result
+    }
+
+    #[setter]
+    fn set_until_result(&mut self, until_result: bool) {
+        self.until_result = until_result;
     }
 
     #[getter]

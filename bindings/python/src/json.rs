@@ -323,7 +323,12 @@ impl<'a, 'py, 's> Parser<'a, 'py, 's> {
                     let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
                     let length = rest
                         .iter()
-                        .position(|byte| matches!(byte, b',' | b'}' | b']' | b':' | b' ' | b'\n' | b'\r' | b'\t'))
+                        .position(|byte| {
+                            matches!(
+                                byte,
+                                b',' | b'}' | b']' | b':' | b' ' | b'\n' | b'\r' | b'\t'
+                            )
+                        })
                         .unwrap_or(rest.len());
                     if length == 0 {
                         return self.malformed();

@@ -67,7 +67,8 @@ fn make_class(py: Python<'_>) -> PyResult<Py<PyType>> {
 /// `instance` is a live `Ready`, and the interpreter is held.
 unsafe fn value(instance: *mut ffi::PyObject) -> *mut ffi::PyObject {
     // SAFETY: the caller's promise.
-    let value = unsafe { ptr::replace(&raw mut (*instance.cast::<Ready>()).value, ptr::null_mut()) };
+    let value =
+        unsafe { ptr::replace(&raw mut (*instance.cast::<Ready>()).value, ptr::null_mut()) };
     if value.is_null() {
         // SAFETY: the interpreter is held, and the text is a C string.
         unsafe {

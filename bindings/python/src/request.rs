@@ -88,9 +88,9 @@ impl Request {
     /// The `request` object, decoded at the first use.
     #[getter]
     fn data<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let data = self
-            .data
-            .get_or_try_init(py, || json::loads(py, self.handle.json()).map(Bound::unbind))?;
+        let data = self.data.get_or_try_init(py, || {
+            json::loads(py, self.handle.json()).map(Bound::unbind)
+        })?;
         Ok(data.bind(py).clone())
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple};
+use pyo3::types::{PyDict, PyList, PyTuple};
 use towline::{
     CancelReason, Closed, Diagnostic, Event, MessageType, RawMessage, RequestId, TurnId,
     TurnOutcome,
@@ -16,7 +16,7 @@ use towline::{
 use crate::errors::{ended, exception, request};
 use crate::inbox::Inbox;
 use crate::json;
-use crate::message::{Decoded, Decoder, Types};
+use crate::message::{from_dict, Decoded, Decoder, Types};
 use crate::request::Request;
 use crate::start::Start;
 use crate::strings::Strings;
@@ -113,6 +113,15 @@ impl Session {
         Ok(others)
     }
 
+    fn message<'py>(
+        &self,
+        py: Python<'py>,
+        message: &RawMessage,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let data = json::loads(py, message.json())?.cast_into::<PyDict>()?;
+        from_dict(py, &data, self.unknown)
+    }
+
     fn inbox_of(&self, py: Python<'_>, turn: Option<TurnId>) -> Py<Inbox> {
         let state = self.state();
         let own = turn.and_then(|turn| state.turns.get(&turn));
@@ -165,13 +174,19 @@ impl Session {
                 ("notification", server, body).into_pyobject(py)
             }
             Event::TurnEnded { turn, outcome } => {
-                let outcome = match outcome {
-                    TurnOutcome::Result(_) => "result",
-                    TurnOutcome::Cancelled => "cancelled",
-                    TurnOutcome::TimedOut(_) => "timed_out",
-                    _ => "session_ended",
+                let (outcome, result) = match outcome {
+                    TurnOutcome::Result(message) => ("result", Some(message)),
+                    TurnOutcome::Cancelled => ("cancelled", None),
+                    TurnOutcome::TimedOut(_) => ("timed_out", None),
+                    _ => ("session_ended", None),
                 };
-                ("turn", turn.0, outcome).into_pyobject(py)
+                // Only who waits for this very turn wants its result once more.
+                let wanted = self.state().turns.contains_key(&turn);
+                let result = match result.filter(|_| wanted) {
+                    Some(message) => self.message(py, &message)?,
+                    None => None,
+                };
+                ("turn", turn.0, outcome, result).into_pyobject(py)
             }
             Event::Stderr(line) => ("stderr", line).into_pyobject(py),
             Event::Diagnostic(diagnostic) => {
@@ -201,9 +216,7 @@ impl Session {
                 towline::Error::ExitedBeforeInitialize(failure) | towline::Error::Failed(failure),
             ) => Some(ended(py, &failure, result.as_ref())),
             Some(error) => Some(exception(py, error)),
-            None if failed && result.is_some() => {
-                Some(ended(py, &closed.failure, result.as_ref()))
-            }
+            None if failed && result.is_some() => Some(ended(py, &closed.failure, result.as_ref())),
             None => None,
         }
     }
@@ -273,7 +286,8 @@ impl Session {
         timeout: Option<f64>,
         limit: usize,
     ) -> PyResult<Option<Bound<'py, PyList>>> {
-        let timeout = timeout.and_then(|seconds| Duration::try_from_secs_f64(seconds.max(0.0)).ok());
+        let timeout =
+            timeout.and_then(|seconds| Duration::try_from_secs_f64(seconds.max(0.0)).ok());
         let (events, error) = py.detach(|| self.poll(timeout, limit));
         self.finish(py, events, error)
     }

@@ -98,7 +98,10 @@ impl<'py, 's> Decoder<'py, 's> {
         if fields.iter().take(3).any(Option::is_none) {
             return Ok(None);
         }
-        self.types.stream_event.build(self.py, &mut fields, None).map(Some)
+        self.types
+            .stream_event
+            .build(self.py, &mut fields, None)
+            .map(Some)
     }
 }
 

@@ -1,7 +1,7 @@
 //! A message's dict to its class.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString};
+use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyString};
 
 use super::{Decoded, Types};
 
@@ -46,16 +46,38 @@ struct Reader<'a, 'py> {
     data: &'a Bound<'py, PyDict>,
 }
 
-/// A member that has to be there.
+/// What stands for a member that should be there and is not. Gateways in front of the API leave some
+/// out, and a conversation does not end for that.
+#[derive(Clone, Copy)]
+enum Instead {
+    Text,
+    Number,
+    False,
+    Object,
+}
+
+/// A member that should be there.
+fn expected<'py>(of: &Bound<'py, PyDict>, name: &str, instead: Instead) -> Parsed<'py> {
+    let py = of.py();
+    Ok(match of.get_item(name)? {
+        Some(value) => value,
+        None => match instead {
+            Instead::Text => PyString::new(py, "").into_any(),
+            Instead::Number => PyInt::new(py, 0).into_any(),
+            Instead::False => PyBool::new(py, false).to_owned().into_any(),
+            Instead::Object => PyDict::new(py).into_any(),
+        },
+    })
+}
+
+/// A member without which there is nothing to deliver.
 fn required<'py>(of: &Bound<'py, PyDict>, name: &str, what: &str) -> Parsed<'py> {
     match of.get_item(name)? {
         Some(value) => Ok(value),
-        None => Err(missing(name, what)),
+        None => Err(Fault::Shape(format!(
+            "Missing required field in {what} message: '{name}'"
+        ))),
     }
-}
-
-fn missing(name: &str, what: &str) -> Fault {
-    Fault::Shape(format!("Missing required field in {what} message: '{name}'"))
 }
 
 fn optional<'py>(of: &Bound<'py, PyDict>, name: &str) -> PyResult<Option<Value<'py>>> {
@@ -71,7 +93,9 @@ fn object<'py>(
     let value = required(of, name, what)?;
     value.cast_into::<PyDict>().map_err(|error| {
         let found = type_name(&error.into_inner());
-        Fault::Shape(format!("Invalid {name} in {what} message (expected dict, got {found})"))
+        Fault::Shape(format!(
+            "Invalid {name} in {what} message (expected dict, got {found})"
+        ))
     })
 }
 
@@ -104,7 +128,15 @@ impl<'py> Reader<'_, 'py> {
             }
             "rate_limit_event" => self.rate_limit(),
             "conversation_reset" => self.conversation_reset(),
-            _ if unknown => Ok(self.types.unknown.bind(self.py).call1((&kind, self.data))?),
+            // Those the mirror of sessions is made of are no part of the conversation.
+            "transcript_mirror" => return Ok(Decoded::Skipped),
+            _ if unknown => {
+                let mut fields = [self.get("type")?];
+                Ok(self
+                    .types
+                    .unknown
+                    .build(self.py, &mut fields, Some(self.data))?)
+            }
             _ => return Ok(Decoded::Skipped),
         };
         message.map(Decoded::Message)
@@ -122,6 +154,10 @@ impl<'py> Reader<'_, 'py> {
 
     fn get(&self, name: &str) -> PyResult<Option<Value<'py>>> {
         optional(self.data, name)
+    }
+
+    fn text(&self, name: &str) -> Parsed<'py> {
+        expected(self.data, name, Instead::Text)
     }
 
     fn list(&self, items: Vec<Value<'py>>) -> PyResult<Option<Value<'py>>> {
@@ -143,11 +179,10 @@ impl<'py> Reader<'_, 'py> {
     }
 
     fn stream_event(&self) -> Parsed<'py> {
-        let what = "stream_event";
         let mut fields = [
-            Some(required(self.data, "uuid", what)?),
-            Some(required(self.data, "session_id", what)?),
-            Some(required(self.data, "event", what)?),
+            Some(self.text("uuid")?),
+            Some(self.text("session_id")?),
+            Some(required(self.data, "event", "stream_event")?),
             self.get("parent_tool_use_id")?,
             self.get("user_message_uuid")?,
             self.get("user_message_uuids")?,
@@ -171,7 +206,10 @@ impl<'py> Reader<'_, 'py> {
             self.get("tool_use_result")?,
             self.origin()?,
         ];
-        Ok(self.types.user.build(self.py, &mut fields, Some(self.data))?)
+        Ok(self
+            .types
+            .user
+            .build(self.py, &mut fields, Some(self.data))?)
     }
 
     fn assistant(&self) -> Parsed<'py> {
@@ -186,7 +224,7 @@ impl<'py> Reader<'_, 'py> {
         };
         let mut fields = [
             self.blocks(blocks, what)?,
-            Some(required(&message, "model", what)?),
+            Some(expected(&message, "model", Instead::Text)?),
             self.get("parent_tool_use_id")?,
             self.get("error")?,
             optional(&message, "usage")?,
@@ -215,14 +253,15 @@ impl<'py> Reader<'_, 'py> {
                     "Invalid content block (expected dict, got {name})"
                 )));
             };
-            let kind = text(Some(required(block, "type", what)?)).unwrap_or_default();
+            let kind = text(optional(block, "type")?).unwrap_or_default();
             let of_model = what == "assistant";
-            let must = |name| required(block, name, what).map(Some);
+            let must = |name| expected(block, name, Instead::Text).map(Some);
+            let input = || expected(block, "input", Instead::Object).map(Some);
             let (py, types) = (self.py, self.types);
             found.push(match kind.as_str() {
                 "text" => types.text.build(py, &mut [must("text")?], None)?,
                 "tool_use" => {
-                    let mut fields = [must("id")?, must("name")?, must("input")?];
+                    let mut fields = [must("id")?, must("name")?, input()?];
                     types.tool_use.build(py, &mut fields, None)?
                 }
                 "tool_result" => {
@@ -238,7 +277,7 @@ impl<'py> Reader<'_, 'py> {
                     types.thinking.build(py, &mut fields, None)?
                 }
                 "server_tool_use" if of_model => {
-                    let mut fields = [must("id")?, must("name")?, must("input")?];
+                    let mut fields = [must("id")?, must("name")?, input()?];
                     types.server_tool_use.build(py, &mut fields, None)?
                 }
                 "advisor_tool_result" if of_model => {
@@ -252,9 +291,8 @@ impl<'py> Reader<'_, 'py> {
     }
 
     fn system(&self) -> Parsed<'py> {
-        let what = "system";
         let (py, types, data) = (self.py, self.types, self.data);
-        let must = |name| required(data, name, what).map(Some);
+        let must = |name| self.text(name).map(Some);
         let subtype = text(self.get("subtype")?);
         if let Some("hook_started" | "hook_response") = subtype.as_deref() {
             return self.hook_event();
@@ -281,7 +319,7 @@ impl<'py> Reader<'_, 'py> {
                     whole,
                     must("task_id")?,
                     must("description")?,
-                    must("usage")?,
+                    Some(expected(data, "usage", Instead::Object)?),
                     must("uuid")?,
                     must("session_id")?,
                     self.get("tool_use_id")?,
@@ -365,25 +403,25 @@ impl<'py> Reader<'_, 'py> {
     }
 
     fn result(&self) -> Parsed<'py> {
-        let what = "result";
-        let must = |name| required(self.data, name, what).map(Some);
         let deferred = match self.get("deferred_tool_use")? {
             Some(deferred) if deferred.is_truthy()? => {
-                let deferred = object(self.data, "deferred_tool_use", what)?;
-                let must = |name| required(&deferred, name, what).map(Some);
-                let mut fields = [must("id")?, must("name")?, must("input")?];
+                let deferred = object(self.data, "deferred_tool_use", "result")?;
+                let must = |name| expected(&deferred, name, Instead::Text).map(Some);
+                let input = expected(&deferred, "input", Instead::Object)?;
+                let mut fields = [must("id")?, must("name")?, Some(input)];
                 let shape = &self.types.deferred_tool_use;
                 Some(shape.build(self.py, &mut fields, None)?)
             }
             _ => None,
         };
+        let number = |name| expected(self.data, name, Instead::Number).map(Some);
         let mut fields = [
-            must("subtype")?,
-            must("duration_ms")?,
-            must("duration_api_ms")?,
-            must("is_error")?,
-            must("num_turns")?,
-            must("session_id")?,
+            Some(self.text("subtype")?),
+            number("duration_ms")?,
+            number("duration_api_ms")?,
+            Some(expected(self.data, "is_error", Instead::False)?),
+            number("num_turns")?,
+            Some(self.text("session_id")?),
             self.get("stop_reason")?,
             self.get("total_cost_usd")?,
             self.get("usage")?,
@@ -400,14 +438,16 @@ impl<'py> Reader<'_, 'py> {
             self.get("user_message_uuid")?,
             self.get("user_message_uuids")?,
         ];
-        Ok(self.types.result.build(self.py, &mut fields, Some(self.data))?)
+        Ok(self
+            .types
+            .result
+            .build(self.py, &mut fields, Some(self.data))?)
     }
 
     fn rate_limit(&self) -> Parsed<'py> {
-        let what = "rate_limit_event";
-        let info = object(self.data, "rate_limit_info", what)?;
+        let info = object(self.data, "rate_limit_info", "rate_limit_event")?;
         let mut fields = [
-            Some(required(&info, "status", what)?),
+            Some(expected(&info, "status", Instead::Text)?),
             optional(&info, "resetsAt")?,
             optional(&info, "rateLimitType")?,
             optional(&info, "utilization")?,
@@ -416,22 +456,24 @@ impl<'py> Reader<'_, 'py> {
             optional(&info, "overageDisabledReason")?,
             Some(info.clone().into_any()),
         ];
-        let info = self.types.rate_limit_info.build(self.py, &mut fields, None)?;
+        let info = self
+            .types
+            .rate_limit_info
+            .build(self.py, &mut fields, None)?;
         let mut fields = [
             Some(info),
-            Some(required(self.data, "uuid", what)?),
-            Some(required(self.data, "session_id", what)?),
+            Some(self.text("uuid")?),
+            Some(self.text("session_id")?),
         ];
         let rate_limit = &self.types.rate_limit;
         Ok(rate_limit.build(self.py, &mut fields, Some(self.data))?)
     }
 
     fn conversation_reset(&self) -> Parsed<'py> {
-        let what = "conversation_reset";
         let mut fields = [
-            Some(required(self.data, "new_conversation_id", what)?),
-            Some(required(self.data, "uuid", what)?),
-            Some(required(self.data, "session_id", what)?),
+            Some(self.text("new_conversation_id")?),
+            Some(self.text("uuid")?),
+            Some(self.text("session_id")?),
         ];
         let reset = &self.types.conversation_reset;
         Ok(reset.build(self.py, &mut fields, Some(self.data))?)

@@ -1,6 +1,5 @@
 //! Making instances of data classes without running their `__init__`.
 
-use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyType};
@@ -18,28 +17,16 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// The shape of `class`, whose fields have to be these.
+    /// The shape of `class`, which has these fields.
     pub(crate) fn of(class: &Bound<'_, PyAny>, fields: &[&str]) -> PyResult<Shape> {
         let py = class.py();
         let class = class.cast::<PyType>()?;
-        let declared = class.getattr("__dataclass_fields__")?;
         let unset = PyDict::new(py);
         let mut names = Vec::with_capacity(fields.len());
-        for name in declared.try_iter()? {
-            let name = name?.cast_into::<PyString>()?;
-            let name = PyString::intern(py, name.to_str()?);
+        for field in fields {
+            let name = PyString::intern(py, field);
             unset.set_item(&name, py.None())?;
             names.push(name.unbind());
-        }
-        let same = names.len() == fields.len()
-            && names
-                .iter()
-                .zip(fields)
-                .all(|(name, field)| name.bind(py).to_str().is_ok_and(|name| name == *field));
-        if !same {
-            return Err(PyTypeError::new_err(format!(
-                "{class} does not have the fields {fields:?}"
-            )));
         }
         let raw = class.getattr_opt("_raw")?.map(Bound::unbind);
         Ok(Shape {

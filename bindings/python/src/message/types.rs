@@ -12,8 +12,6 @@ macro_rules! types {
             $($(#[$doc])* pub(super) $field: Shape,)*
             /// `towline._errors.MessageParseError`
             pub(super) parse_error: Py<PyAny>,
-            /// `towline.types.UnknownMessage`
-            pub(super) unknown: Py<PyAny>,
         }
 
         impl Types {
@@ -25,7 +23,6 @@ macro_rules! types {
                         .import("towline._errors")?
                         .getattr("MessageParseError")?
                         .unbind(),
-                    unknown: types.getattr("UnknownMessage")?.unbind(),
                 })
             }
         }
@@ -78,6 +75,7 @@ types! {
         "overage_resets_at", "overage_disabled_reason", "raw"
     ],
     rate_limit: "RateLimitEvent" ["rate_limit_info", "uuid", "session_id"],
+    unknown: "UnknownMessage" ["type"],
     conversation_reset: "ConversationResetMessage" ["new_conversation_id", "uuid", "session_id"],
 }
 

@@ -1,15 +1,19 @@
 """One session under an event loop."""
 
-from collections.abc import AsyncIterable
+from collections.abc import AsyncIterable, AsyncIterator
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from .. import _native
-from .._errors import CLIConnectionError
+from .._errors import CLIConnectionError, ProcessError
+from .._mcp import call_failure, call_result
+from .._options import check_initialize
 from . import serving
 from .launching import Start, dumps
 from .signals import CancelSignal
 
 if TYPE_CHECKING:
+    from .._mcp_bridge import Bridge
     from .._options import Launch
     from .loops import Event, Loop, Task
 
@@ -26,9 +30,12 @@ class Engine:
     __slots__ = (
         "__weakref__",
         "_answers",
+        "_bridges",
         "_input",
         "_readers",
         "_serving",
+        "_small",
+        "_tools",
         "error",
         "inbox",
         "launch",
@@ -51,6 +58,14 @@ class Engine:
         self._serving: dict[int, tuple[Task, CancelSignal]] = {}
         self._input: Task | None = None
         self._readers = 0
+        self._tools = {
+            (name, entry.name): entry.handler
+            for name, server in launch.servers.items()
+            for entry in server.entries
+        }
+        self._bridges: dict[str, Bridge] = {}
+        # Event loops keep tasks only weakly.
+        self._small: list[Task] = []
         self.session = _native.Session(Start(launch), self.inbox)
         loop.watch(self)
 
@@ -92,7 +107,11 @@ class Engine:
         elif kind == "closed":
             self._closed(event[1])
         elif kind == "notification":
-            self._notify(event[1], event[2])
+            self._keep(self.loop.spawn(self._notify(event[1], event[2].get("message"))))
+
+    def _keep(self, task: "Task") -> None:
+        self._small = [kept for kept in self._small if not kept.done()]
+        self._small.append(task)
 
     def _stderr(self, line: str) -> None:
         if self.launch.stderr is not None:
@@ -118,6 +137,8 @@ class Engine:
             answer.extend((None, error or CLIConnectionError("the session has ended")))
             ended.set()
         self._answers.clear()
+        if self._bridges:
+            self._keep(self.loop.spawn(self._end_bridges()))
         self.inbox.close(error)
         self.opened.set()
         self.over.set()
@@ -133,6 +154,8 @@ class Engine:
             work = self._hook(request, signal)
         elif kind == "tool":
             work = self._tool(request)
+        elif kind == "mcp":
+            work = self._mcp(request)
         else:
             work = self._other(request, signal)
         self._serving[request.key] = (self.loop.spawn(work), signal)
@@ -170,9 +193,16 @@ class Engine:
 
     async def _tool(self, request: "_native.Request") -> None:
         try:
-            server = self.launch.servers[request.target or ""]
-            result = await server.call(request.name or "", request.arguments(), request)
-            request.finish(result)
+            handler = self._tools[request.target or "", request.name or ""]
+            try:
+                value = handler(request.arguments())
+                if hasattr(value, "__await__"):
+                    value = await value
+            except Exception as error:
+                result = call_failure(error)
+            else:
+                result = call_result(value)
+            request.finish(dumps(result))
         except Exception as error:
             serving.refuse(request, error)
         finally:
@@ -180,35 +210,62 @@ class Engine:
 
     async def _other(self, request: "_native.Request", signal: CancelSignal) -> None:
         try:
-            if request.kind == "mcp":
-                answer = await self._bridge(request.target or "").handle(
-                    request.data.get("message"), signal
-                )
-                request.rpc(answer if isinstance(answer, str) else dumps(answer))
-                return
             callback = serving.handler(self.launch, request)
             if callback is None:
-                raise LookupError(f"nobody serves {request.kind} requests")
+                raise LookupError(f"this program does not serve {request.kind} requests")
             payload = callback(request.data)
             if hasattr(payload, "__await__"):
                 payload = await payload
-            serving.json_answer(request, payload)
+            request.answer(dumps(payload))
         except Exception as error:
             serving.refuse(request, error)
         finally:
             self._serving.pop(request.key, None)
 
-    def _bridge(self, server: str) -> Any:
-        return self.launch.bridged[server]
+    async def _mcp(self, request: "_native.Request") -> None:
+        try:
+            answer = await self._bridge(request.target or "").handle(request.data["message"])
+            request.rpc(dumps(answer))
+        except Exception as error:
+            serving.refuse(request, error)
+        finally:
+            self._serving.pop(request.key, None)
 
-    def _notify(self, server: str, body: dict[str, Any]) -> None:
-        self.loop.spawn(self._bridge(server).handle(body.get("message"), None))
+    def _bridge(self, server: str) -> "Bridge":
+        bridge = self._bridges.get(server)
+        if bridge is None:
+            from .._mcp_bridge import Bridge
+
+            async def outgoing(message: dict[str, Any]) -> None:
+                self.session.mcp_send(server, dumps(message))
+
+            bridge = self._bridges[server] = Bridge(server, self.launch.bridged[server], outgoing)
+        return bridge
+
+    async def _notify(self, server: str, message: dict[str, Any]) -> None:
+        try:
+            await self._bridge(server).handle(message)
+        except Exception:
+            from .log import logger
+
+            logger().warning("MCP server %r failed at a notification", server, exc_info=True)
+
+    async def _end_bridges(self) -> None:
+        while self._bridges:
+            _, bridge = self._bridges.popitem()
+            await bridge.aclose()
 
     # What the program wants.
 
     async def request(self, subtype: str, payload: dict[str, Any] | None = None) -> dict[str, Any]:
         """Sends a control request and waits for its answer."""
-        number = self.session.request(subtype, dumps(payload) if payload else "")
+        return await self._answer(self.session.request(subtype, dumps(payload) if payload else ""))
+
+    async def cancel_turn(self, turn: int) -> dict[str, Any]:
+        """Takes back a prompt whose turn has not begun."""
+        return await self._answer(self.session.cancel_turn(turn))
+
+    async def _answer(self, number: int) -> dict[str, Any]:
         answered = self.loop.event()
         answer: list[Any] = []
         self._answers[number] = (answered, answer)
@@ -224,6 +281,35 @@ class Engine:
             raise error
         return result if isinstance(result, dict) else {}
 
+    def blocks_on_failure(self) -> bool:
+        """Whether a hook must not fail open, which the CLI has to promise first."""
+        return any(hook.on_failure not in (None, "continue") for hook in self.launch.hooks)
+
+    async def connected(self) -> None:
+        """Waits until the session is open, and raises if it does not get there."""
+        async with self.reading():
+            await self.opened.wait()
+        if self.error is not None:
+            raise self.error
+        capabilities = self.session.capabilities()
+        if capabilities is None:
+            raise CLIConnectionError("the CLI ended before the session was open")
+        check_initialize(self.launch, capabilities)
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[None]:
+        """While this lasts, the CLI is not made to wait for readers."""
+        self._readers += 1
+        self.loop.resume()
+        try:
+            yield
+        finally:
+            self._readers -= 1
+
+    def end_input_when_settled(self) -> None:
+        """Ends the input as soon as the CLI needs nothing more of this program."""
+        self.session.end_input_when_settled()
+
     async def send(self, message: dict[str, Any], inbox: "_native.Inbox | None" = None) -> int:
         """Sends a user message; the number of its turn. Waits while the CLI does not read."""
         if self.launch.document.get("verbatim_prompts"):
@@ -234,12 +320,16 @@ class Engine:
                 return self.session.send(text, inbox)
             except BlockingIOError:
                 await self.loop.sleep(0.01)
+            except ProcessError as error:
+                raise CLIConnectionError(
+                    f"Cannot write to process that exited with error: {error}"
+                ) from error
 
-    def feed(self, prompts: AsyncIterable[dict[str, Any]], end: bool) -> None:
-        """Sends prompts as they come, in a task of its own; `end` says to end the input then."""
-        self._input = self.loop.spawn(self._feed(prompts, end))
+    def feed(self, prompts: AsyncIterable[dict[str, Any]]) -> None:
+        """Sends prompts as they come, in a task of its own, and then ends the input."""
+        self._input = self.loop.spawn(self._feed(prompts))
 
-    async def _feed(self, prompts: AsyncIterable[dict[str, Any]], end: bool) -> None:
+    async def _feed(self, prompts: AsyncIterable[dict[str, Any]]) -> None:
         try:
             async for message in prompts:
                 await self.send(message)
@@ -248,14 +338,9 @@ class Engine:
             from .log import logger
 
             logger().error("Prompt stream failed; closing stdin: %s", error)
-            end = True
-        finally:
-            self._input = None
-        if end and not self.over.is_set():
-            try:
-                self.session.end_input_when_settled()
-            except CLIConnectionError:
-                pass
+        self._input = None
+        if not self.over.is_set():
+            self.end_input_when_settled()
 
     async def more(self, inbox: "_native.Inbox") -> None:
         """Waits until something is in an inbox, or it is closed."""
@@ -273,7 +358,11 @@ class Engine:
     async def close(self) -> None:
         """Ends the session and waits for the end, also when the waiting is cancelled."""
         self.abandon()
-        await self.loop.until(self.over)
+        try:
+            await self.loop.until(self.over)
+        finally:
+            if self._bridges:
+                await self._end_bridges()
 
     def abandon(self) -> None:
         """Begins to end the session; the loop sees it through."""

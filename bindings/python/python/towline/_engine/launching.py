@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from .._version import __version__
 
 if TYPE_CHECKING:
+    from .._mcp import Entry, ToolServer
     from .._options import Launch
 
 dumps = json.JSONEncoder(separators=(",", ":")).encode
@@ -37,7 +38,7 @@ class Start:
         self.hooks = [
             (hook.event, hook.matcher, hook.timeout, hook.on_failure) for hook in launch.hooks
         ]
-        self.servers = [server.definition(name) for name, server in launch.servers.items()]
+        self.servers = [Server(name, server) for name, server in launch.servers.items()]
         self.bridged = list(launch.bridged)
         self.elicitation = launch.elicitation is not None
         self.other = launch.other is not None
@@ -45,3 +46,39 @@ class Start:
         self.unknown = launch.unknown_messages
         self.trace_context = launch.trace_context
         self.sdk_version = __version__
+
+
+class Server:
+    """An in-process MCP server, as the native module reads it."""
+
+    __slots__ = ("instructions", "name", "timeout_ms", "tools", "version")
+
+    def __init__(self, name: str, server: "ToolServer") -> None:
+        self.name = name
+        self.version = server.version
+        self.instructions = None
+        self.timeout_ms = None
+        self.tools = [Tool(entry) for entry in server.entries]
+
+
+class Tool:
+    """A tool; what is an object to MCP is JSON text."""
+
+    __slots__ = (
+        "annotations",
+        "description",
+        "input_schema",
+        "meta",
+        "name",
+        "output_schema",
+        "title",
+    )
+
+    def __init__(self, entry: "Entry") -> None:
+        self.name = entry.name
+        self.title = None
+        self.description = entry.description
+        self.input_schema = dumps(entry.input_schema)
+        self.output_schema = None
+        self.annotations = None if entry.annotations is None else dumps(entry.annotations)
+        self.meta = None if entry.meta is None else dumps(entry.meta)

@@ -26,6 +26,8 @@ class Task(Protocol):
 
     def cancel(self) -> object: ...
 
+    def done(self) -> bool: ...
+
 
 class Loop(Protocol):
     """An event loop, for one engine."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..types.permissions import (
     PermissionResultAllow,
     PermissionResultDeny,
+    PermissionRuleValue,
     PermissionUpdate,
     ToolPermissionContext,
 )
@@ -29,7 +30,7 @@ def permission_call(
     suggestions = get("permission_suggestions")
     context = ToolPermissionContext(
         signal,
-        [PermissionUpdate.from_dict(update) for update in suggestions] if suggestions else [],
+        [_suggestion(update) for update in suggestions] if suggestions else [],
         get("tool_use_id"),
         get("agent_id"),
         get("blocked_path"),
@@ -39,6 +40,27 @@ def permission_call(
         get("description"),
     )
     return data["tool_name"], data["input"], context
+
+
+def _suggestion(data: dict[str, Any]) -> PermissionUpdate:
+    """A suggested update. A question is asked even if this version does not understand all of it."""
+    try:
+        return PermissionUpdate.from_dict(data)
+    except Exception:
+        rules = data.get("rules")
+        known = [rule for rule in rules if isinstance(rule, dict)] if rules else []
+        return PermissionUpdate(
+            type=data.get("type") or "",  # type: ignore[arg-type]
+            rules=[
+                PermissionRuleValue(rule.get("toolName") or "", rule.get("ruleContent"))
+                for rule in known
+            ]
+            or None,
+            behavior=data.get("behavior"),
+            mode=data.get("mode"),
+            directories=data.get("directories"),
+            destination=data.get("destination"),
+        )
 
 
 def permission_answer(request: "Request", result: Any) -> None:
@@ -107,11 +129,6 @@ def refuse(request: "Request", error: BaseException) -> None:
         request.fail(text)
     else:
         request.error(text)
-
-
-def json_answer(request: "Request", payload: Any) -> None:
-    """Sends the payload of another answer."""
-    request.answer(dumps(payload))
 
 
 def handler(launch: "Launch", request: "Request") -> Callable[..., Any] | None:

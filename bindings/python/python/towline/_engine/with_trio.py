@@ -23,13 +23,17 @@ def in_task() -> bool:
 class TrioTask:
     """A system task that can be cancelled."""
 
-    __slots__ = ("_scope",)
+    __slots__ = ("_done", "_scope")
 
     def __init__(self) -> None:
         self._scope = trio.CancelScope()
+        self._done = False
 
     def cancel(self) -> None:
         self._scope.cancel()
+
+    def done(self) -> bool:
+        return self._done
 
     async def run(self, work: Coroutine[Any, Any, None]) -> None:
         with self._scope:
@@ -40,6 +44,8 @@ class TrioTask:
                 from .log import logger
 
                 logger().exception("a task of towline failed")
+            finally:
+                self._done = True
 
 
 class TrioLoop:

@@ -11,15 +11,15 @@ from .stores import SessionKey
 class _Received:
     """What every message has beside its fields."""
 
+    # No field: it is neither printed nor compared, and not in `vars`.
+    __slots__ = ("_raw",)
+
+    _raw: dict[str, Any]
+
     @property
     def raw(self) -> dict[str, Any] | None:
         """The message as the CLI wrote it, with what has no field; `None` if it was made here."""
-        raw: Any = self.__dict__.get("_raw")
-        if isinstance(raw, (str, bytes)):
-            import json
-
-            raw = self.__dict__["_raw"] = json.loads(raw)
-        return raw  # type: ignore[no-any-return]
+        return getattr(self, "_raw", None)
 
 
 @dataclass
@@ -415,6 +415,19 @@ class StreamEvent(_Received):
     """The prompt that is answered; on the first event after it has changed."""
     user_message_uuids: list[str] | None = None
     """The prompts that the turn has taken in by now; on the same events."""
+
+    @property
+    def raw(self) -> dict[str, Any] | None:
+        """The message as the CLI wrote it: put together again, unless it had more than the fields."""
+        raw = super().raw
+        if raw is not None:
+            return raw
+        always = ("uuid", "session_id", "event", "parent_tool_use_id")
+        fields = self.__dict__.items()
+        return {
+            "type": "stream_event",
+            **{name: value for name, value in fields if value is not None or name in always},
+        }
 
 
 RateLimitStatus = Literal["allowed", "allowed_warning", "rejected"]

@@ -1,0 +1,114 @@
+"""One prompt, or a stream of them, and everything that comes of it."""
+
+from collections.abc import AsyncIterable, AsyncIterator
+from typing import TYPE_CHECKING, Any
+
+from . import _native
+
+if TYPE_CHECKING:
+    from ._engine.engine import Engine
+    from ._transport import Transport
+    from .types import ClaudeAgentOptions, Message
+
+    Prompt = str | AsyncIterable[dict[str, Any]]
+
+
+def query(
+    *,
+    prompt: "str | AsyncIterable[dict[str, Any]]",
+    options: "ClaudeAgentOptions | None" = None,
+    transport: "Transport | None" = None,
+) -> "AsyncIterator[Message]":
+    """Asks, and gives out the messages as they come.
+
+    The CLI starts with the first step of the iteration and ends with the last, or when the iterator
+    is closed, dropped or its task cancelled. For a conversation use `ClaudeSDKClient`.
+
+    Args:
+        prompt: A text, or an asynchronous iterable of user messages
+            (`{"type": "user", "message": {"role": "user", "content": …}, …}`). While hooks,
+            permission callbacks or in-process tools may be needed the CLI is kept able to ask.
+        options: What to start it with.
+        transport: Another way to a CLI; the options that are arguments or variables of a process
+            do not reach it.
+
+    Raises:
+        ResultError: in the iteration, behind a result that is an error.
+        ClaudeSDKError: the CLI could not be started, or has failed.
+    """
+    return Query(prompt, options, transport)
+
+
+class Query(_native.Stream):
+    """The messages of a `query`. As an asynchronous generator it can be closed, in any task."""
+
+    _engine: "Engine | None" = None
+
+    def __init__(
+        self,
+        prompt: "Prompt",
+        options: "ClaudeAgentOptions | None",
+        transport: "Transport | None",
+    ) -> None:
+        self._prompt = prompt
+        self._options = options
+        self._transport = transport
+
+    async def _open(self) -> "Engine":
+        from ._engine.opening import open_engine
+
+        prompt = self._prompt
+        engine = await open_engine(self._options, self._transport)
+        self._engine = engine
+        self.inbox = engine.inbox
+        if engine.blocks_on_failure():
+            await engine.connected()
+        if isinstance(prompt, str):
+            await engine.send(
+                {
+                    "type": "user",
+                    "session_id": "",
+                    "message": {"role": "user", "content": prompt},
+                    "parent_tool_use_id": None,
+                }
+            )
+            engine.end_input_when_settled()
+        else:
+            engine.feed(prompt)
+        return engine
+
+    async def _wait(self) -> "Message":
+        try:
+            engine = self._engine or await self._open()
+            while True:
+                message = self._take()
+                if message is not None:
+                    return message
+                inbox = engine.inbox
+                if self.ended or inbox.closed:
+                    break
+                await engine.more(inbox)
+        except BaseException:
+            await self.aclose()
+            raise
+        await self.aclose()
+        raise StopAsyncIteration
+
+    async def aclose(self) -> None:
+        """Ends the CLI, if it has not ended."""
+        self.ended = True
+        if self._engine is not None:
+            await self._engine.close()
+
+    async def asend(self, value: Any) -> "Message":
+        """The next message; `value` goes nowhere."""
+        return await self.__anext__()
+
+    async def athrow(self, error: BaseException, *_: Any) -> "Message":
+        """Ends the CLI and raises `error`."""
+        await self.aclose()
+        raise error
+
+    def __del__(self) -> None:
+        if self._engine is not None:
+            self._engine.abandon()
