@@ -49,7 +49,7 @@ $(EXAMPLES)/%: examples/c/%.c include/towline.h lib
 examples: $(EXAMPLES)/chat $(EXAMPLES)/eventloop $(EXAMPLES)/quickstart ## build the C examples
 
 $(PYTHON_VENV)/installed: bindings/python/requirements.txt
-	$(PYTHON) -m venv --clear $(PYTHON_VENV)
+	$(PYTHON) -m venv $(PYTHON_VENV)
 	$(PYTHON_VENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	@touch $@
 
