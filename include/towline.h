@@ -379,7 +379,8 @@ typedef enum {
      * The last event: the process is gone, and everything that it wrote was delivered.
      * towline_event_error() tells what went wrong, NULL when nothing did, and so does "/error"
      * ("/error/message", …). In any case there are "/exitCode" or "/signal", "/result" (the
-     * text of the last error result) and "/stderr" (the end of it).
+     * text of the last error result) and "/stderr" (the end of it); with a transport of the host
+     * "/transport", how it ended in words.
      */
     TOWLINE_CLOSED = 9,
     /**
@@ -539,7 +540,7 @@ const char *towline_error_message(const towline_error *error);
 /**
  * The same for programs: a JSON object with code (the name of the status), status, message,
  * and what is known of exitCode, signal, stderr (the end of what the CLI wrote there),
- * result (the text of its last error result), subtype, error and errorCode (of a control
+ * transport (how a transport of the host ended), result (the text of its last error result), subtype, error and errorCode (of a control
  * request the CLI refused), limitMs, option, path, tool. Never NULL; the view belongs to
  * the error object.
  */
@@ -916,7 +917,8 @@ towline_status towline_session_close(towline_session *session,
 towline_status towline_session_free(towline_session *session);
 
 /**
- * The process id of the CLI, or of its launcher; it stays the same when the process is gone.
+ * The process id of the CLI, or of its launcher; it stays the same when the process is gone. 0 when
+ * the session runs over a transport that leads to no process of this machine.
  */
 towline_status towline_session_pid(towline_session *session, int64_t *pid, towline_error **error);
 

@@ -78,6 +78,10 @@ impl Failure {
         let failure = self
             .with("stderr", end.stderr.as_str())
             .with("result", end.result.as_str());
+        let failure = match &end.transport {
+            Some(text) => failure.with("transport", text.as_str()),
+            None => failure,
+        };
         match end.exit {
             Some(Exit::Code(code)) => failure.with("exitCode", code),
             Some(Exit::Signal(signal)) => failure.with("signal", signal),
@@ -285,7 +289,7 @@ pub unsafe extern "C" fn towline_error_message(error: *const towline_error) -> *
 
 /// The same for programs: a JSON object with `code` (the name of the status), `status`, `message`,
 /// and what is known of `exitCode`, `signal`, `stderr` (the end of what the CLI wrote there),
-/// `result` (the text of its last error result), `subtype`, `error` and `errorCode` (of a control
+/// `transport` (how a transport of the host ended), `result` (the text of its last error result), `subtype`, `error` and `errorCode` (of a control
 /// request the CLI refused), `limitMs`, `option`, `path`, `tool`. Never NULL; the view belongs to
 /// the error object.
 #[no_mangle]
@@ -315,6 +319,7 @@ mod tests {
     #[test]
     fn a_failed_cli_tells_everything() {
         let end = CliFailure {
+            transport: None,
             exit: Some(Exit::Code(3)),
             result: "limit".into(),
             stderr: "tail\n".into(),

@@ -56,7 +56,8 @@ pub enum towline_kind_of_event {
     /// The last event: the process is gone, and everything that it wrote was delivered.
     /// towline_event_error() tells what went wrong, NULL when nothing did, and so does `"/error"`
     /// (`"/error/message"`, …). In any case there are `"/exitCode"` or `"/signal"`, `"/result"` (the
-    /// text of the last error result) and `"/stderr"` (the end of it).
+    /// text of the last error result) and `"/stderr"` (the end of it); with a transport of the host
+    /// `"/transport"`, how it ended in words.
     TOWLINE_CLOSED = 9,
     /// A JSON-RPC notification for an MCP server that the host runs itself: `"/server"`,
     /// `"/message"`.
@@ -326,6 +327,9 @@ impl Happened {
                     Some(Exit::Signal(signal)) => end.insert("signal".into(), signal.into()),
                     _ => None,
                 };
+                if let Some(text) = &closed.failure.transport {
+                    end.insert("transport".into(), text.as_str().into());
+                }
                 end.insert("result".into(), closed.failure.result.as_str().into());
                 end.insert("stderr".into(), closed.failure.stderr.as_str().into());
                 // SAFETY: the handle is this event's own, or NULL.

@@ -326,7 +326,8 @@ pub unsafe extern "C" fn towline_session_free(session: *mut towline_session) -> 
     })
 }
 
-/// The process id of the CLI, or of its launcher; it stays the same when the process is gone.
+/// The process id of the CLI, or of its launcher; it stays the same when the process is gone. 0 when
+/// the session runs over a transport that leads to no process of this machine.
 #[no_mangle]
 pub unsafe extern "C" fn towline_session_pid(
     session: *mut towline_session,
@@ -337,7 +338,7 @@ pub unsafe extern "C" fn towline_session_pid(
         let out = boundary::required(pid, 0, "pid")?;
         let session = enter(session)?;
         session.check_fork()?;
-        out.set(session.session.pid().into());
+        out.set(session.session.pid().unwrap_or(0).into());
         Ok(())
     })
 }

@@ -74,6 +74,9 @@ pub enum StartError {
     /// A private file could not be written.
     #[error("cannot write a private file for the CLI: {0}")]
     PrivateFile(io::Error),
+    /// A transport of the host could not be started.
+    #[error("the transport could not be started: {0}")]
+    Transport(String),
     /// Any other refusal of the system.
     #[error("cannot start {}: {error}", path.display())]
     Spawn {
@@ -101,8 +104,11 @@ pub enum StartError {
 /// The end of a CLI that failed, with everything that helps to tell why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// How the process ended; `None` while it still runs.
+    /// How the process ended; `None` while it still runs, and for a transport of the host that does
+    /// not tell.
     pub exit: Option<Exit>,
+    /// How the host's own transport ended, in words; `None` for a process, and while it runs.
+    pub transport: Option<String>,
     /// The error text of the CLI's last error result, or empty.
     pub result: String,
     /// The last of what it wrote to stderr (64 KiB unless set otherwise), bad bytes replaced.
@@ -111,9 +117,10 @@ pub struct Failure {
 
 impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.exit {
-            Some(exit) => write!(f, "{exit}")?,
-            None => f.write_str("still running")?,
+        match (&self.transport, self.exit) {
+            (Some(end), _) => f.write_str(end)?,
+            (None, Some(exit)) => write!(f, "{exit}")?,
+            (None, None) => f.write_str("still running")?,
         }
         if !self.result.is_empty() {
             write!(f, "; it reported: {}", self.result)?;

@@ -11,6 +11,7 @@ mod process;
 mod query;
 mod reactor;
 mod session;
+mod transport;
 
 pub use error::{Error, Failure, LocalError, RemoteError, RequestError, StartError};
 pub use process::{Exit, Signal, Watchdog};
@@ -27,3 +28,6 @@ pub use towline_protocol::connection::{
 pub use towline_protocol::framing::{MessageType, RawMessage};
 pub use towline_protocol::launch::{Dialect, OnFailure, Options, OptionsError};
 pub use towline_transcripts as transcripts;
+pub use transport::{
+    host_pipe, HostEnd, HostTransport, Launch, Notice, Transport, TransportEnd, Waker,
+};

@@ -219,7 +219,38 @@ pub fn plan(
     })
 }
 
+/// Arguments that every launch has, or that say what a handler of the host needs.
+const OWN_ARGUMENTS: &[&str] = &[
+    "outputFormat",
+    "verbose",
+    "inputFormat",
+    "canUseTool",
+    "mcpServersDelivery",
+];
+
 impl LaunchPlan {
+    /// The options that only a launch can carry, each once: they have no effect on a CLI that runs
+    /// already.
+    pub fn launch_options(&self) -> Vec<&'static str> {
+        let files = self.private_files.iter().map(|file| file.option);
+        let cwd = self.cwd.as_ref().map(|_| "cwd");
+        let user = self.user.as_ref().map(|_| "user");
+        let mut options = Vec::new();
+        for option in self
+            .sources
+            .iter()
+            .copied()
+            .chain(files)
+            .chain(cwd)
+            .chain(user)
+        {
+            if !OWN_ARGUMENTS.contains(&option) && !options.contains(&option) {
+                options.push(option);
+            }
+        }
+        options
+    }
+
     /// The whole command line for the CLI at `cli`: launcher, JavaScript runtime where one is
     /// needed, arguments, and each private file at its path in `files`, in their order.
     ///

@@ -13,13 +13,17 @@ use towline_protocol::launch::{
 
 use super::closing::{Closing, Graces};
 use super::handlers::Handlers;
+use super::host::Host;
 use super::io::Io;
+use super::pipes::Pipes;
 use super::stderr::Stderr;
 use super::tools::Tools;
+use super::wire::Wire;
 use super::{Core, End, Reply, RequestHandle, Session, Shared, Stats, ToolServer};
 use crate::error::{Error, StartError};
 use crate::process::{account, spawn, PrivateFiles, Start, Watchdog};
 use crate::reactor::Reactor;
+use crate::transport::{Launch, Transport};
 use crate::{discovery, Options};
 
 /// Everything a session starts with.
@@ -208,46 +212,141 @@ impl SessionBuilder {
 
     /// Starts the CLI and opens the session: `initialize` is written, its answer comes inside
     /// [`Session::poll`]. Fails with [`Error::Start`] when there is no process in the end.
-    pub fn start(mut self) -> Result<Session, Error> {
-        let needs_host = self.complete_host();
+    pub fn start(self) -> Result<Session, Error> {
+        let own_group = self.options.process_group;
+        let watchdog = self.options.watchdog.then(|| self.watchdog.clone());
+        self.launch(|launch, folder, reactor| {
+            let spawned = spawn(Start {
+                argv: launch.argv,
+                env: launch.env,
+                cwd: launch.cwd,
+                user: launch.user,
+                own_group,
+                watchdog,
+                private_folder: folder.as_ref().map(|files| files.folder().into()),
+            })?;
+            let pid = spawned.child.id();
+            let pipes = Pipes::new(spawned, folder, reactor).map_err(StartError::Pipes)?;
+            Ok((Wire::Process(pipes), Some(pid)))
+        })
+    }
+
+    /// As [`start`](SessionBuilder::start), with a CLI that the host starts itself: in a container,
+    /// on another machine, by a process API of its own. Every option holds; `watchdog` and
+    /// `processGroup` are the host's to see to.
+    ///
+    /// `start` gets the command line and the environment and returns the stream to the CLI. The
+    /// files that the command line names exist until the end of the session.
+    pub fn start_with<T: Transport + 'static>(
+        self,
+        start: impl FnOnce(Launch) -> Result<T, Error>,
+    ) -> Result<Session, Error> {
+        self.launch(|launch, folder, reactor| {
+            let transport = Box::new(start(launch)?);
+            let host = Host::new(transport, folder, reactor);
+            let host = host.map_err(|error| StartError::Transport(error.to_string()))?;
+            let pid = host.pid();
+            Ok((Wire::Host(host), pid))
+        })
+    }
+
+    /// Opens a session with a CLI that runs already, or with whatever else speaks its protocol at
+    /// the other end of this stream.
+    ///
+    /// Everything that `initialize` carries, the deadlines and the limits hold. Options that only a
+    /// command line, the environment or a working directory can carry are the business of whoever
+    /// started the CLI; a [`Diagnostic::Options`] names them.
+    pub fn start_over(mut self, transport: impl Transport + 'static) -> Result<Session, Error> {
+        let tools = self.tools()?;
+        let machine = machine(&self.options);
+        let mut plan = plan(&self.options, &self.host, &machine).map_err(StartError::Launch)?;
+        let mut lost = plan.launch_options();
+        let given = |option, given: bool| given.then_some(option);
+        lost.extend(given(
+            "env",
+            self.options
+                .env
+                .as_ref()
+                .is_some_and(|env| !env.0.is_empty()),
+        ));
+        lost.extend(given("launcher", !self.options.launcher.is_empty()));
+        let reactor = reactor()?;
+        let host = Host::new(Box::new(transport), None, &reactor);
+        let host = host.map_err(|error| StartError::Transport(error.to_string()))?;
+        let pid = host.pid();
+        let check = version_check(
+            "the other end of the transport".into(),
+            &self.options,
+            machine,
+        );
+        let mut warnings: Vec<String> = plan.warnings.drain(..).map(|w| w.to_string()).collect();
+        if !lost.is_empty() {
+            warnings.push(format!(
+                "{}: not passed on, since the CLI was not started by this session; it has to be \
+                 started with them",
+                lost.join(", ")
+            ));
+        }
+        self.open(
+            &plan,
+            warnings,
+            tools,
+            (Wire::Host(host), pid),
+            reactor,
+            check,
+        )
+    }
+
+    /// The compiled schemas of the tools, and what the launch has to know of the host.
+    fn tools(&mut self) -> Result<Tools, Error> {
         let mut tools = Tools::default();
+        tools.needs_host = self.complete_host();
+        tools.verbatim_prompts = self.options.verbatim_prompts;
         for server in &self.servers {
             tools.add(server)?;
         }
+        Ok(tools)
+    }
+
+    /// Plans the launch of a CLI, has it started, and opens the session.
+    fn launch(
+        mut self,
+        start: impl FnOnce(
+            Launch,
+            Option<PrivateFiles>,
+            &Arc<Reactor>,
+        ) -> Result<(Wire, Option<u32>), Error>,
+    ) -> Result<Session, Error> {
+        let tools = self.tools()?;
         let machine = machine(&self.options);
         let plan = plan(&self.options, &self.host, &machine).map_err(StartError::Launch)?;
-        tools.needs_host = needs_host;
-        tools.verbatim_prompts = plan.client_composed;
-
         let cli = discovery::find(&self.options, &machine)?;
-        let mut files = Vec::new();
-        let mut folder = None;
-        for file in &plan.private_files {
-            let folder = match &folder {
-                Some(folder) => folder,
-                None => {
-                    let reader = plan.user.as_deref().map(account).transpose()?;
-                    folder.insert(PrivateFiles::create(reader).map_err(StartError::PrivateFile)?)
-                }
-            };
-            let path = folder
-                .write(file.name, &file.contents)
-                .map_err(StartError::PrivateFile)?;
-            files.push(path.to_string_lossy().into_owned());
-        }
+        let (folder, files) = private_files(&plan)?;
         let files: Vec<&str> = files.iter().map(String::as_str).collect();
         let command = plan.command(&cli, &files).map_err(StartError::Launch)?;
-        let reactor = Reactor::new().map_err(StartError::Pipes)?;
-        let spawned = spawn(Start {
+        let launch = Launch {
             argv: command.into_iter().map(OsString::from).collect(),
             env: environment(&plan.env),
             cwd: plan.cwd.clone().map(Into::into),
             user: plan.user.clone(),
-            own_group: self.options.process_group,
-            watchdog: self.options.watchdog.then(|| self.watchdog.clone()),
-            private_folder: folder.as_ref().map(|files| files.folder().into()),
-        })?;
+        };
+        let reactor = reactor()?;
+        let wire = start(launch, folder, &reactor)?;
+        let check = version_check(cli, &self.options, machine);
+        let warnings = plan.warnings.iter().map(ToString::to_string).collect();
+        self.open(&plan, warnings, tools, wire, reactor, check)
+    }
 
+    /// A session over an open stream.
+    fn open(
+        mut self,
+        plan: &LaunchPlan,
+        warnings: Vec<String>,
+        tools: Tools,
+        (wire, pid): (Wire, Option<u32>),
+        reactor: Arc<Reactor>,
+        version_check: super::VersionCheck,
+    ) -> Result<Session, Error> {
         let options = &self.options;
         let graces = Graces {
             close: Some(options.close_grace_ms),
@@ -255,8 +354,6 @@ impl SessionBuilder {
         };
         let wants_stderr = self.stderr_events || self.handlers.stderr.is_some();
         let tail = usize::try_from(options.stderr_tail_bytes).unwrap_or(usize::MAX);
-        let pid = spawned.child.id();
-        let io = Io::new(spawned, folder, &reactor).map_err(StartError::Pipes)?;
         let mut connection = Connection::new(self.config(plan.initialize_timeout.millis()), 0);
         for server in &mut self.servers {
             let server = std::mem::replace(server, ToolServer::new("", ""));
@@ -270,16 +367,13 @@ impl SessionBuilder {
             connection.add_bridged_server(name);
         }
         connection.initialize(&plan.initialize)?;
-        let warnings = plan
-            .warnings
-            .iter()
-            .map(|warning| Event::Diagnostic(Diagnostic::Options(warning.to_string())));
+        let warnings = warnings.into_iter().map(Diagnostic::Options);
         let core = Core {
             connection,
             epoch: Instant::now(),
-            io,
+            io: Io::new(wire),
             closing: Closing::new(graces),
-            deferred: warnings.collect::<VecDeque<_>>(),
+            deferred: warnings.map(Event::Diagnostic).collect::<VecDeque<_>>(),
             deferred_weight: 0,
             high_water: usize::try_from(self.options.high_water_bytes).unwrap_or(usize::MAX),
             waiters: BTreeMap::new(),
@@ -292,7 +386,7 @@ impl SessionBuilder {
             stats: Stats::default(),
             stderr: Stderr::new(tail, wants_stderr),
             end: End::NotYet,
-            version_check: Some(version_check(cli, &self.options, machine)),
+            version_check: Some(version_check),
         };
         let handlers = self.handlers;
         let shared = Arc::new_cyclic(|shared| Shared {
@@ -378,6 +472,30 @@ impl SessionBuilder {
             permission: self.host.permission_handler,
         }
     }
+}
+
+fn reactor() -> Result<Arc<Reactor>, Error> {
+    Ok(Arc::new(Reactor::new().map_err(StartError::Pipes)?))
+}
+
+/// Writes what may not stand on the command line; the paths in order.
+fn private_files(plan: &LaunchPlan) -> Result<(Option<PrivateFiles>, Vec<String>), Error> {
+    let mut paths = Vec::new();
+    let mut folder = None;
+    for file in &plan.private_files {
+        let folder = match &folder {
+            Some(folder) => folder,
+            None => {
+                let reader = plan.user.as_deref().map(account).transpose()?;
+                folder.insert(PrivateFiles::create(reader).map_err(StartError::PrivateFile)?)
+            }
+        };
+        let path = folder
+            .write(file.name, &file.contents)
+            .map_err(StartError::PrivateFile)?;
+        paths.push(path.to_string_lossy().into_owned());
+    }
+    Ok((folder, paths))
 }
 
 /// The process is started before anything is waited for, so connecting and initialising end

@@ -34,8 +34,8 @@ enum Step {
     InputEnded(Option<Millis>),
     /// SIGTERM was sent; SIGKILL is due at this time.
     Terminated(Option<Millis>),
-    /// SIGKILL was sent.
-    Killed,
+    /// SIGKILL was sent; a stream of the host has until this time to say how it ended.
+    Killed(Option<Millis>),
 }
 
 #[derive(Debug)]
@@ -98,8 +98,7 @@ impl Closing {
             Step::Open => self
                 .quiet_since
                 .map(|since| since.saturating_add(self.quiet_limit)),
-            Step::InputEnded(at) | Step::Terminated(at) => at,
-            Step::Killed => None,
+            Step::InputEnded(at) | Step::Terminated(at) | Step::Killed(at) => at,
         }
     }
 }
@@ -123,7 +122,7 @@ impl Core {
         match self.closing.step {
             Step::Open => {
                 self.closing.step = Step::InputEnded(at(self.closing.graces.close));
-                self.io.child().note_descendants();
+                self.io.wire.closing();
                 self.connection.refuse_open_requests();
                 self.connection.finish_input();
                 // Stdin ends behind what is queued: a line is never cut while the grace lasts.
@@ -138,16 +137,20 @@ impl Core {
                 let new = at(self.closing.graces.terminate);
                 self.closing.step = Step::Terminated(earlier(due, new));
             }
+            Step::Killed(due) if graces.is_some() && !self.io.wire.is_process() => {
+                let new = at(self.closing.graces.terminate);
+                self.closing.step = Step::Killed(earlier(due, new));
+            }
             _ => {}
         }
     }
 
     /// The next step, when it is due.
     pub(super) fn advance_closing(&mut self, reactor: &Reactor) {
-        if matches!(self.end, End::NotYet) && self.io.exit().is_some() {
-            self.end = End::Due;
-        }
-        if self.io.exit().is_some() {
+        if self.io.is_gone() {
+            if matches!(self.end, End::NotYet) {
+                self.end = End::Due;
+            }
             return;
         }
         let failed = matches!(self.connection.state(), State::Failed | State::Ended);
@@ -161,26 +164,41 @@ impl Core {
         match self.closing.step {
             Step::Open => self.begin_closing(None, reactor),
             Step::InputEnded(_) => {
-                self.io.close_stdin(reactor);
-                self.io.child().terminate();
-                let grace = self.closing.graces.terminate;
-                let due = grace.map(|grace| now.saturating_add(grace));
-                self.closing.step = Step::Terminated(due);
+                self.io.wire.close_input(reactor);
+                match self.io.wire.terminate() {
+                    true => self.closing.step = Step::Terminated(self.terminate_grace(now)),
+                    false => self.kill(now, reactor),
+                }
             }
-            Step::Terminated(_) => {
-                self.io.child().kill();
-                self.closing.step = Step::Killed;
+            Step::Terminated(_) => self.kill(now, reactor),
+            Step::Killed(_) => {
+                self.io.wire.give_up();
+                self.see_to_end(reactor);
             }
-            Step::Killed => {}
+        }
+    }
+
+    fn terminate_grace(&self, now: Millis) -> Option<Millis> {
+        let grace = self.closing.graces.terminate;
+        grace.map(|grace| now.saturating_add(grace))
+    }
+
+    fn kill(&mut self, now: Millis, reactor: &Reactor) {
+        self.io.wire.kill();
+        if self.io.wire.is_process() {
+            self.closing.step = Step::Killed(None);
+        } else {
+            self.closing.step = Step::Killed(self.terminate_grace(now));
+            self.see_to_end(reactor);
         }
     }
 
     /// How long a poller may wait.
     pub(super) fn wait_limit(&self) -> Option<Duration> {
-        if self.io.more_stdout() {
+        if self.io.has_more() {
             return Some(Duration::ZERO);
         }
-        if self.io.exit().is_some() {
+        if self.io.is_gone() {
             return None;
         }
         let deadlines = [self.connection.deadline(), self.closing.deadline()];
@@ -190,7 +208,7 @@ impl Core {
             .flatten()
             .map(|at| Duration::from_millis(at.saturating_sub(now)))
             .min();
-        if !self.io.has_pidfd() {
+        if self.io.wire.must_look() {
             return Some(limit.map_or(LOOK_AGAIN, |limit| limit.min(LOOK_AGAIN)));
         }
         limit

@@ -8,7 +8,6 @@ use towline_protocol::connection::{self, Answer, Diagnostic, RequestKind};
 use towline_protocol::control::answer::{PermissionResult, PermissionUpdates};
 use towline_protocol::mcp::CallResult;
 
-use super::poll::{Delivered, Serve};
 use super::{Core, Event, RequestHandle, Shared};
 use crate::error::{Error, LocalError};
 
@@ -90,6 +89,32 @@ pub(super) struct Handlers {
     pub(super) dialog: Option<Handler>,
     pub(super) other: Option<Handler>,
     pub(super) stderr: Option<StderrHandler>,
+}
+
+/// A handler that is to be called with no lock held.
+pub(super) type Serve = Box<dyn FnOnce(&Shared, &mut Handlers)>;
+
+/// What became of the next event.
+pub(super) enum Delivered<T> {
+    /// It is for the caller.
+    Event(T),
+    /// A handler has to be called.
+    Served(Serve),
+    /// It was put aside, or was for somebody else.
+    Aside,
+    /// There was none.
+    Nothing,
+}
+
+impl<T> Delivered<T> {
+    /// The same for a caller of another kind, without an event.
+    pub(super) fn without_event<U>(self) -> Delivered<U> {
+        match self {
+            Delivered::Served(serve) => Delivered::Served(serve),
+            Delivered::Nothing => Delivered::Nothing,
+            Delivered::Event(_) | Delivered::Aside => Delivered::Aside,
+        }
+    }
 }
 
 /// Which handler serves a request.

@@ -1,16 +1,13 @@
-//! The pipes of a session: read when they are ready, written as they allow, never blocking.
+//! What a session reads and writes, never blocking.
 
-use std::os::fd::{AsFd, OwnedFd};
-use std::sync::Arc;
+use std::io::ErrorKind;
 
-use rustix::event::epoll::EventFlags;
-use rustix::io::Errno;
-use rustix::net::{send, SendFlags};
 use towline_protocol::framing::RawMessage;
 
+use super::wire::Wire;
 use super::Core;
 use crate::error::{Error, LocalError};
-use crate::process::{Child, Exit, PrivateFiles, Spawned, WatchdogProcess};
+use crate::process::Exit;
 use crate::reactor::{Reactor, Ready, Source};
 
 /// What one visit reads of stderr, so that a flood of it does not starve stdout.
@@ -20,17 +17,11 @@ const STDERR_READS: usize = 16;
 const LAST_READS: usize = 1024;
 
 pub(super) struct Io {
-    child: Child,
-    stdin: Option<OwnedFd>,
-    stdout: Option<OwnedFd>,
-    stderr: Option<OwnedFd>,
-    watchdog: Option<Arc<WatchdogProcess>>,
-    /// Removed when the process is gone.
-    private_files: Option<PrivateFiles>,
-    /// The poller is told when stdin can be written again.
-    awaiting_stdin: bool,
-    /// The last read of stdout filled its buffer, so there is probably more.
-    more_stdout: bool,
+    pub(super) wire: Wire,
+    /// There is probably more output to read.
+    more_output: bool,
+    /// The same of stderr, where nothing tells of it again.
+    more_stderr: bool,
     /// The answer to `initialize`.
     pub(super) initialized: Option<RawMessage>,
     /// Somebody called `wake`.
@@ -38,127 +29,70 @@ pub(super) struct Io {
 }
 
 impl Io {
-    pub(super) fn new(
-        spawned: Spawned,
-        private_files: Option<PrivateFiles>,
-        reactor: &Reactor,
-    ) -> std::io::Result<Io> {
-        reactor.add(Source::Stdout, spawned.stdout.as_fd(), EventFlags::IN)?;
-        reactor.add(Source::Stderr, spawned.stderr.as_fd(), EventFlags::IN)?;
-        if let Some(pidfd) = spawned.child.pidfd() {
-            reactor.add(Source::Exit, pidfd, EventFlags::IN)?;
-        }
-        Ok(Io {
-            child: spawned.child,
-            stdin: Some(spawned.stdin),
-            stdout: Some(spawned.stdout),
-            stderr: Some(spawned.stderr),
-            watchdog: spawned.watchdog,
-            private_files,
-            awaiting_stdin: false,
-            more_stdout: false,
+    pub(super) fn new(wire: Wire) -> Io {
+        // What a stream of the host held before it had a waker is looked for at once.
+        let unknown = !wire.is_process();
+        Io {
+            wire,
+            more_output: unknown,
+            more_stderr: unknown,
             initialized: None,
             interrupted: false,
-        })
+        }
     }
 
     pub(super) fn exit(&self) -> Option<Exit> {
-        self.child.exit()
+        self.wire.exit()
     }
 
-    pub(super) fn child(&mut self) -> &mut Child {
-        &mut self.child
+    /// Whether the other side is gone and everything it wrote was read.
+    pub(super) fn is_gone(&self) -> bool {
+        self.wire.is_gone()
     }
 
-    pub(super) fn has_pidfd(&self) -> bool {
-        self.child.pidfd().is_some()
+    /// Whether a poll has something to read without being told so.
+    pub(super) fn has_more(&self) -> bool {
+        self.more_output || self.more_stderr
     }
 
-    pub(super) fn stdin_is_open(&self) -> bool {
-        self.stdin.is_some()
-    }
-
-    pub(super) fn more_stdout(&self) -> bool {
-        self.more_stdout
-    }
-
-    pub(super) fn close_stdin(&mut self, reactor: &Reactor) {
-        if let Some(stdin) = self.stdin.take() {
-            if self.awaiting_stdin {
-                reactor.remove(stdin.as_fd());
-                self.awaiting_stdin = false;
-            }
-        }
-    }
-
-    pub(super) fn close_stdout(&mut self, reactor: &Reactor) {
-        if let Some(stdout) = self.stdout.take() {
-            reactor.remove(stdout.as_fd());
-        }
-        self.more_stdout = false;
-    }
-
-    fn close_stderr(&mut self, reactor: &Reactor) {
-        if let Some(stderr) = self.stderr.take() {
-            reactor.remove(stderr.as_fd());
-        }
-    }
-
-    fn await_stdin(&mut self, wanted: bool, reactor: &Reactor) {
-        let Some(stdin) = &self.stdin else { return };
-        if wanted == self.awaiting_stdin {
-            return;
-        }
-        if wanted {
-            // Without it the next poll tries again anyway.
-            let _ = reactor.add(Source::Stdin, stdin.as_fd(), EventFlags::OUT);
-        } else {
-            reactor.remove(stdin.as_fd());
-        }
-        self.awaiting_stdin = wanted;
-    }
-
-    /// The process is gone: nobody has to look after it any more.
-    fn release(&mut self) {
-        if let Some(watchdog) = self.watchdog.take() {
-            watchdog.forget(self.child.id());
-        }
-        self.private_files = None;
+    /// Whether it has, and the descriptor does not show it.
+    pub(super) fn has_hidden(&self) -> bool {
+        self.has_more() && !self.wire.is_process()
     }
 }
 
 impl Core {
-    /// Writes what is queued as far as the pipe takes it.
+    /// Writes what is queued as far as the other side takes it.
     pub(super) fn flush(&mut self, reactor: &Reactor) {
-        while let Some(stdin) = &self.io.stdin {
+        while self.io.wire.input_is_open() {
             let bytes = self.connection.outgoing();
             if bytes.is_empty() {
-                self.io.await_stdin(false, reactor);
+                self.io.wire.await_input(false, reactor);
                 break;
             }
-            match send(stdin, bytes, SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
+            match self.io.wire.write(bytes) {
                 Ok(n) => {
                     self.stats.bytes_written += n as u64;
                     self.connection.sent(n);
                 }
-                Err(Errno::AGAIN) => {
-                    self.io.await_stdin(true, reactor);
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    self.io.wire.await_input(true, reactor);
                     break;
                 }
-                Err(Errno::INTR) => {}
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 // The CLI has closed its end. What it still writes and how it ends tells the rest.
                 Err(_) => {
-                    self.io.close_stdin(reactor);
+                    self.io.wire.close_input(reactor);
                     let now = self.now();
                     self.closing.input_lost(now);
                 }
             }
         }
-        if !self.io.stdin_is_open() {
+        if !self.io.wire.input_is_open() {
             self.connection.discard_outgoing();
         }
-        if self.connection.wants_end_of_input() && self.io.stdin_is_open() {
-            self.io.close_stdin(reactor);
+        if self.connection.wants_end_of_input() && self.io.wire.input_is_open() {
+            self.io.wire.close_input(reactor);
             let now = self.now();
             self.closing.input_ended(now);
         }
@@ -170,31 +104,37 @@ impl Core {
         if !self.closing.lost_input() || self.is_over() {
             return Ok(());
         }
-        if self.io.child.has_ended() {
-            self.process_ended(reactor);
-            self.advance_closing(reactor);
-        }
+        self.see_to_end(reactor);
         match self.is_over() {
             true => Err(self.end_error().unwrap_or(LocalError::Ended.into())),
             false => Err(LocalError::InputLost.into()),
         }
     }
 
+    /// Sees to the end of the other side, if that is known without anything that tells of it.
+    pub(super) fn see_to_end(&mut self, reactor: &Reactor) {
+        if !self.is_over() && self.io.wire.has_ended() {
+            self.other_side_ended(reactor);
+            self.advance_closing(reactor);
+        }
+    }
+
     /// Does what is ready.
     pub(super) fn serve(&mut self, ready: Ready, reactor: &Reactor) {
         self.tick();
-        if ready.has(Source::Stderr) {
-            self.read_stderr(reactor);
-        }
-        if ready.has(Source::Stdout) || self.io.more_stdout {
-            self.read_stdout(reactor);
-        }
-        if ready.has(Source::Exit) || (!self.io.has_pidfd() && self.io.child.has_ended()) {
-            self.process_ended(reactor);
-        }
         if ready.has(Source::Wake) {
             reactor.clear_wake();
             self.armed = false;
+        }
+        let readable = self.io.wire.readable(ready);
+        if readable.stderr || self.io.more_stderr {
+            self.read_stderr(reactor);
+        }
+        if readable.output || self.io.more_output {
+            self.read_output(reactor);
+        }
+        if self.io.wire.ends(ready) {
+            self.other_side_ended(reactor);
         }
         let now = self.now();
         if self.connection.deadline().is_some_and(|at| at <= now) {
@@ -205,87 +145,92 @@ impl Core {
     }
 
     /// Reads once; `false` when there was nothing to read or the output has ended.
-    fn read_stdout(&mut self, reactor: &Reactor) -> bool {
-        let Some(stdout) = &self.io.stdout else {
+    fn read_output(&mut self, reactor: &Reactor) -> bool {
+        if !self.io.wire.output_is_open() {
             return false;
-        };
+        }
         let buffer = self.connection.read_buffer();
         let room = buffer.len();
-        match rustix::io::read(stdout, buffer) {
+        match self.io.wire.read(buffer) {
             Ok(0) => {
-                self.stdout_ended(reactor);
+                self.output_ended(reactor);
                 false
             }
             Ok(n) => {
                 self.stats.bytes_read += n as u64;
-                self.io.more_stdout = n == room;
+                self.io.more_output = self.io.wire.has_more(n, room);
                 let now = self.now();
                 self.closing.heard(now);
                 self.connection.received(n);
                 true
             }
-            Err(Errno::AGAIN) => {
-                self.io.more_stdout = false;
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                self.io.more_output = false;
                 false
             }
-            Err(Errno::INTR) => true,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {
+                self.io.more_output = true;
+                true
+            }
             Err(_) => {
-                self.stdout_ended(reactor);
+                self.output_ended(reactor);
                 false
             }
         }
     }
 
-    fn stdout_ended(&mut self, reactor: &Reactor) {
-        self.io.close_stdout(reactor);
+    fn output_ended(&mut self, reactor: &Reactor) {
+        self.io.wire.close_output(reactor);
+        self.io.more_output = false;
         self.connection.output_ended();
     }
 
     fn stderr_ended(&mut self, reactor: &Reactor) {
-        self.io.close_stderr(reactor);
+        self.io.wire.close_stderr(reactor);
+        self.io.more_stderr = false;
         self.stderr.ended();
     }
 
     fn read_stderr(&mut self, reactor: &Reactor) {
         let mut buffer = [0; 4096];
+        self.io.more_stderr = false;
         for _ in 0..STDERR_READS {
-            let Some(stderr) = &self.io.stderr else {
-                return;
-            };
-            match rustix::io::read(stderr, &mut buffer) {
+            match self.io.wire.read_stderr(&mut buffer) {
                 Ok(0) => return self.stderr_ended(reactor),
                 Ok(n) => {
                     self.stats.stderr_bytes += n as u64;
                     let bytes = buffer.get(..n).unwrap_or_default();
                     self.stderr.wrote(bytes);
-                    if n < buffer.len() {
+                    if n < buffer.len() && self.io.wire.is_process() {
                         return;
                     }
                 }
-                Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => return,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
                 Err(_) => return self.stderr_ended(reactor),
             }
         }
+        self.io.more_stderr = !self.io.wire.is_process();
     }
 
-    /// The process has exited. Exit is not the end of output: what stands in the pipes is read
-    /// first. A descendant that holds them open is not waited for.
-    fn process_ended(&mut self, reactor: &Reactor) {
+    /// The process has exited, or the host's stream has ended. Exit is not the end of output: what
+    /// stands in the pipes is read first. A descendant that holds them open is not waited for.
+    fn other_side_ended(&mut self, reactor: &Reactor) {
         let mut rounds = 0;
-        while rounds < LAST_READS && self.read_stdout(reactor) {
+        while rounds < LAST_READS && self.read_output(reactor) {
             rounds += 1;
         }
-        if self.io.stdout.is_some() {
-            self.stdout_ended(reactor);
+        if self.io.wire.output_is_open() {
+            self.output_ended(reactor);
         }
-        self.read_stderr(reactor);
-        if let Some(pidfd) = self.io.child.pidfd() {
-            reactor.remove(pidfd);
+        for _ in 0..LAST_READS {
+            self.read_stderr(reactor);
+            if !self.io.more_stderr {
+                break;
+            }
         }
-        self.io.child.reap();
         self.stderr_ended(reactor);
-        self.io.close_stdin(reactor);
-        self.io.release();
+        self.io.wire.close_input(reactor);
+        self.io.wire.release(reactor);
     }
 }

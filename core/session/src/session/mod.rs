@@ -3,13 +3,17 @@
 mod builder;
 mod closing;
 mod event;
+mod guard;
 mod handlers;
+mod host;
 mod io;
+mod pipes;
 mod poll;
 mod request;
 mod stderr;
 mod tools;
 mod wait;
+mod wire;
 
 pub use builder::SessionBuilder;
 pub use event::{Closed, Event, Stats};
@@ -19,7 +23,7 @@ pub use tools::{Tool, ToolServer};
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use towline_protocol::connection::{self, Connection, Millis, RequestError, RequestId, Response};
@@ -30,11 +34,13 @@ use crate::process::Exit;
 use crate::reactor::Reactor;
 use crate::{RequestKey, TurnId};
 use closing::Closing;
+use guard::CoreGuard;
 use handlers::Handlers;
 use io::Io;
 use stderr::Stderr;
 
-/// A conversation with one CLI process.
+/// A conversation with one CLI: a process of its own, or whatever speaks at the other end of a
+/// stream that the host supplies.
 ///
 /// All functions take `&self` and may be called from any thread; put the session into an
 /// [`Arc`] to share it. [`poll`](Session::poll), [`connect`](Session::connect),
@@ -52,9 +58,9 @@ pub struct Session {
 pub(crate) struct Shared {
     /// The process that owns the session; after a fork the child may not touch it.
     owner: u32,
-    /// The process id of the CLI.
-    pid: u32,
-    reactor: Reactor,
+    /// The process id of the CLI, when that is known.
+    pid: Option<u32>,
+    reactor: Arc<Reactor>,
     core: Mutex<Core>,
     /// Held by the thread that does the I/O. Taken and released with the core locked.
     handlers: Mutex<Handlers>,
@@ -157,6 +163,7 @@ impl Core {
     fn failure(&self) -> Failure {
         Failure {
             exit: self.io.exit(),
+            transport: self.io.wire.transport_end().map(ToString::to_string),
             result: self.connection.last_error().to_string(),
             stderr: self.stderr.tail(),
         }
@@ -164,8 +171,8 @@ impl Core {
 }
 
 impl Shared {
-    fn lock_core(&self) -> MutexGuard<'_, Core> {
-        self.core.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_core(&self) -> CoreGuard<'_> {
+        CoreGuard::lock(&self.core)
     }
 
     fn check_fork(&self) -> Result<(), Error> {
@@ -326,7 +333,7 @@ impl Session {
         self.shared.check_fork()?;
         let mut core = self.shared.lock_core();
         core.exported = true;
-        if core.has_events() {
+        if core.has_events() || core.io.has_hidden() {
             core.armed = true;
             self.shared.reactor.wake();
         }
@@ -353,8 +360,9 @@ impl Session {
         Ok(())
     }
 
-    /// The process id of the CLI (or of its launcher).
-    pub fn pid(&self) -> u32 {
+    /// The process id of the CLI (or of its launcher); `None` when a transport of the host leads to
+    /// something that has none here.
+    pub fn pid(&self) -> Option<u32> {
         self.shared.pid
     }
 
@@ -365,7 +373,8 @@ impl Session {
         look(&self.shared.lock_core())
     }
 
-    /// How the process ended, once it has. `None` in a forked child.
+    /// How the process ended, once it has; a transport of the host tells it or does not. `None` in a
+    /// forked child.
     pub fn exit(&self) -> Option<Exit> {
         self.look(|core| core.io.exit())
     }

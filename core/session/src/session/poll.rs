@@ -1,14 +1,16 @@
 //! Polling: the I/O on the caller's thread, the handlers, the next event.
 
 use std::sync::atomic::Ordering;
-use std::sync::{MutexGuard, PoisonError, TryLockError};
+use std::sync::{MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
 use towline_protocol::connection::{self, Diagnostic, HandshakeFailure};
 
-use super::handlers::Handlers;
+use super::guard::CoreGuard;
+use super::handlers::{Delivered, Handlers};
 use super::{this_thread, Closed, Core, End, Event, Session, Shared, Waiter};
 use crate::error::{Error, RemoteError};
+use crate::process::Exit;
 
 /// The one thread that does the I/O. Leaving lets others in and wakes who waits for answers.
 pub(super) struct Polling<'a> {
@@ -42,7 +44,7 @@ impl<'a> Polling<'a> {
     /// on the way. A call that waits also gives way to a poll of the host.
     pub(super) fn run<T>(
         &mut self,
-        mut core: MutexGuard<'a, Core>,
+        mut core: CoreGuard<'a>,
         until: Option<Instant>,
         mut wanted: impl FnMut(&mut Core) -> Option<T>,
         mut deliver: impl FnMut(&Shared, &mut Handlers, &mut Core) -> Delivered<T>,
@@ -103,7 +105,7 @@ impl Drop for Polling<'_> {
         self.shared.poller.store(0, Ordering::Relaxed);
         self.handlers = None;
         core.connection.shrink();
-        if core.exported && !core.armed && core.has_events() {
+        if core.exported && !core.armed && (core.has_events() || core.io.has_hidden()) {
             core.armed = true;
             self.shared.reactor.wake();
         }
@@ -112,12 +114,43 @@ impl Drop for Polling<'_> {
 }
 
 impl Shared {
+    /// Begins a poll of the host; `None` when the time was up before a call that waits gave way.
+    fn enter_poll(
+        &self,
+        until: Option<Instant>,
+    ) -> Result<Option<(Polling<'_>, CoreGuard<'_>)>, Error> {
+        self.check_fork()?;
+        if self.on_polling_thread() {
+            return Err(Error::Reentrant);
+        }
+        let mut core = self.lock_core();
+        loop {
+            if matches!(core.end, End::Reported) {
+                return Err(Error::Closed);
+            }
+            if let Some(polling) = Polling::enter(self, &mut core, true) {
+                return Ok(Some((polling, core)));
+            }
+            if core.polled_by_host || core.polls_waiting > 0 {
+                return Err(Error::Busy);
+            }
+            // A call that waits for something gives way.
+            core.polls_waiting += 1;
+            self.reactor.wake();
+            core = self.wait_for_progress(core, until);
+            core.polls_waiting -= 1;
+            if until.is_some_and(|until| Instant::now() >= until) {
+                return Ok(None);
+            }
+        }
+    }
+
     /// Waits until something is ready, with the core unlocked, and does it.
     pub(super) fn wait<'a>(
         &'a self,
-        mut core: MutexGuard<'a, Core>,
+        mut core: CoreGuard<'a>,
         limit: Option<Duration>,
-    ) -> Result<MutexGuard<'a, Core>, Error> {
+    ) -> Result<CoreGuard<'a>, Error> {
         core.tell(self);
         core.blocked = true;
         drop(core);
@@ -131,39 +164,15 @@ impl Shared {
     /// Waits for the thread that does the I/O to get on or to leave.
     pub(super) fn wait_for_progress<'a>(
         &'a self,
-        mut core: MutexGuard<'a, Core>,
+        mut core: CoreGuard<'a>,
         until: Option<Instant>,
-    ) -> MutexGuard<'a, Core> {
+    ) -> CoreGuard<'a> {
         core.onlookers += 1;
-        let mut core = match until {
-            None => {
-                let woken = self.progress.wait(core);
-                woken.unwrap_or_else(PoisonError::into_inner)
-            }
-            Some(until) => {
-                let left = until.saturating_duration_since(Instant::now());
-                let woken = self.progress.wait_timeout(core, left);
-                woken.unwrap_or_else(PoisonError::into_inner).0
-            }
-        };
+        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+        let mut core = core.wait(&self.progress, left);
         core.onlookers -= 1;
         core
     }
-}
-
-/// A handler that is to be called with no lock held.
-pub(super) type Serve = Box<dyn FnOnce(&Shared, &mut Handlers)>;
-
-/// What became of the next event.
-pub(super) enum Delivered<T> {
-    /// It is for the caller.
-    Event(T),
-    /// A handler has to be called.
-    Served(Serve),
-    /// It was put aside, or was for somebody else.
-    Aside,
-    /// There was none.
-    Nothing,
 }
 
 impl Core {
@@ -243,8 +252,14 @@ impl Core {
         if self.io.initialized.is_none() && !self.closing.by_host() {
             return Some(Error::ExitedBeforeInitialize(failure));
         }
-        let exit = self.io.exit()?;
-        let explained = exit.success() || self.closing.by_host() || !failure.result.is_empty();
+        if !self.io.is_gone() {
+            return None;
+        }
+        let success = match self.io.wire.transport_end() {
+            Some(end) => end.success(),
+            None => self.io.exit().is_some_and(Exit::success),
+        };
+        let explained = success || self.closing.by_host() || !failure.result.is_empty();
         (!explained).then_some(Error::Failed(failure))
     }
 }
@@ -258,55 +273,95 @@ impl Session {
     /// at a time: a second one fails with [`Error::Busy`], a handler with [`Error::Reentrant`].
     /// Calls of other threads that wait for something (answers, the end) give way to it.
     pub fn poll(&self, limit: Option<Duration>) -> Result<Option<Event>, Error> {
-        let shared = &*self.shared;
-        shared.check_fork()?;
-        if shared.on_polling_thread() {
-            return Err(Error::Reentrant);
-        }
         let until = limit.and_then(|limit| Instant::now().checked_add(limit));
-        let mut core = shared.lock_core();
-        let mut polling = loop {
-            if matches!(core.end, End::Reported) {
-                return Err(Error::Closed);
-            }
-            if let Some(polling) = Polling::enter(shared, &mut core, true) {
-                break polling;
-            }
-            if core.polled_by_host || core.polls_waiting > 0 {
-                return Err(Error::Busy);
-            }
-            // A call that waits for something gives way.
-            core.polls_waiting += 1;
-            shared.reactor.wake();
-            core = shared.wait_for_progress(core, until);
-            core.polls_waiting -= 1;
-            if until.is_some_and(|until| Instant::now() >= until) {
-                return Ok(None);
-            }
+        let Some((mut polling, core)) = self.shared.enter_poll(until)? else {
+            return Ok(None);
         };
         polling.run(
             core,
             until,
             |_| None,
-            |shared, handlers, core| {
-                if let Some(line) = core.stderr.next_line() {
-                    return handlers.stderr(line);
-                }
-                let event = match core.deferred.pop_front() {
-                    Some(event) => {
-                        core.deferred_weight = core.deferred_weight.saturating_sub(event.weight());
-                        Some(event)
-                    }
-                    None => core.next_raw(),
-                };
-                match event {
-                    Some(event) => handlers.deliver(shared, core, event),
-                    None => core
-                        .closed_event()
-                        .map_or(Delivered::Nothing, Delivered::Event),
-                }
-            },
+            |shared, handlers, core| core.next_event(shared, handlers).0,
         )
+    }
+
+    /// As [`poll`](Session::poll) with a limit of zero, again and again: appends what there is to
+    /// `out`, up to `events` of them and until they keep more than `bytes` in memory (one at
+    /// least), with the session locked once for many. What is ready is read and written and handlers
+    /// are run on the way.
+    ///
+    /// `true` when one of the limits stopped it: there may be more. `false` when there was nothing
+    /// left, and the descriptor tells of what comes. After [`Event::Closed`], the last one, the
+    /// next call fails with [`Error::Closed`].
+    pub fn poll_batch(
+        &self,
+        events: usize,
+        bytes: usize,
+        out: &mut Vec<Event>,
+    ) -> Result<bool, Error> {
+        let now = Instant::now();
+        let Some((mut polling, mut core)) = self.shared.enter_poll(Some(now))? else {
+            return Ok(false);
+        };
+        let (mut count, mut weight) = (0, 0);
+        loop {
+            let before = count;
+            let full = polling.run(
+                core,
+                Some(now),
+                |_| None,
+                |shared, handlers, core| {
+                    let (delivered, kept) = core.next_event(shared, handlers);
+                    let Delivered::Event(event) = delivered else {
+                        return delivered.without_event();
+                    };
+                    let last = matches!(event, Event::Closed(_));
+                    out.push(event);
+                    count += 1;
+                    weight += kept;
+                    match last || count >= events || weight > bytes {
+                        true => Delivered::Event(last),
+                        false => Delivered::Aside,
+                    }
+                },
+            )?;
+            match full {
+                Some(last) => return Ok(!last),
+                None if count == before => return Ok(false),
+                None => core = self.shared.lock_core(),
+            }
+        }
+    }
+}
+
+impl Core {
+    /// The next event, for its handler or for the host, and how many bytes it keeps in memory.
+    fn next_event(
+        &mut self,
+        shared: &Shared,
+        handlers: &mut Handlers,
+    ) -> (Delivered<Event>, usize) {
+        if let Some(line) = self.stderr.next_line() {
+            let weight = line.len();
+            return (handlers.stderr(line), weight);
+        }
+        let event = match self.deferred.pop_front() {
+            Some(event) => {
+                self.deferred_weight = self.deferred_weight.saturating_sub(event.weight());
+                Some(event)
+            }
+            None => self.next_raw(),
+        };
+        match event {
+            Some(event) => {
+                let weight = event.weight();
+                (handlers.deliver(shared, self, event), weight)
+            }
+            None => {
+                let closed = self.closed_event();
+                (closed.map_or(Delivered::Nothing, Delivered::Event), 0)
+            }
+        }
     }
 }
 

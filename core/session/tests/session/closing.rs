@@ -207,7 +207,7 @@ fn dropping_ends_the_process() {
     let fake = Fake::new(json!([]));
     let session = fake.start();
     session.connect(Some(LONG)).unwrap();
-    let pid = session.pid().into();
+    let pid = pid_of(&session);
     drop(session);
     assert!(!is_alive(pid));
     fake.logged("eof");
@@ -218,7 +218,7 @@ fn dropping_is_bounded() {
     let fake = stubborn();
     let session = fake.start();
     message(&session, "assistant");
-    let pid = session.pid().into();
+    let pid = pid_of(&session);
     let begun = Instant::now();
     drop(session);
     assert!(begun.elapsed() < Duration::from_secs(5));

@@ -22,7 +22,7 @@ fn readable(fd: BorrowedFd<'_>, limit: Duration) -> bool {
 
 /// Drives a session as an event loop would, one poll a wake-up, and checks the contract before
 /// every poll: progress without a readable descriptor or a deadline that has passed is a bug.
-fn drive(session: &Session, mut each: impl FnMut(&Event)) {
+pub(crate) fn drive(session: &Session, mut each: impl FnMut(&Event)) {
     let fd = session.fd().unwrap();
     let until = Instant::now() + LONG;
     loop {

@@ -121,3 +121,40 @@ fn a_child_starts_sessions_of_its_own() {
         session.close().unwrap();
     });
 }
+
+#[test]
+fn a_stream_of_the_host_is_the_parents() {
+    in_child("fork::a_stream_of_the_host_is_the_parents", || {
+        let (end, transport) = towline::host_pipe();
+        let session = Session::builder(towline::Options::new())
+            .start_over(transport)
+            .unwrap();
+        session.send("x").unwrap();
+        let session = std::mem::ManuallyDrop::new(session);
+        let end = std::mem::ManuallyDrop::new(end);
+        in_fork(|| {
+            forked("feed", end.feed(b"{}\n"))?;
+            forked("feed_stderr", end.feed_stderr(b"x"))?;
+            forked("finish", end.finish(towline::TransportEnd::default()))?;
+            forked("lose_input", end.lose_input())?;
+            forked("on_change", end.on_change(|| ()))?;
+            if end.take_outgoing().is_some() || end.is_closed() || end.input_ended() {
+                return Err("the child sees the stream".into());
+            }
+            // SAFETY: this process ends without using either again.
+            unsafe {
+                drop(std::ptr::read::<Session>(&*session));
+                drop(std::ptr::read::<towline::HostEnd>(&*end));
+            }
+            Ok(())
+        });
+        let session = std::mem::ManuallyDrop::into_inner(session);
+        let end = std::mem::ManuallyDrop::into_inner(end);
+        assert!(!end.is_closed());
+        end.feed(format!("{}\n", assistant("still here")).as_bytes())
+            .unwrap();
+        message(&session, "assistant");
+        end.finish(towline::TransportEnd::default()).unwrap();
+        until_closed(&session);
+    });
+}

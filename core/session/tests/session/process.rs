@@ -34,7 +34,7 @@ fn it_has_a_group_of_its_own() {
     let fake = Fake::new(json!([]));
     let session = fake.start();
     let start = fake.logged("start");
-    assert_eq!(start["pid"], session.pid());
+    assert_eq!(start["pid"], pid_of(&session));
     assert_eq!(start["pgid"], start["pid"]);
     session.close().unwrap();
 
@@ -59,7 +59,7 @@ fn its_signal_mask_is_clean() {
         let fake = Fake::new(json!([{"emit": assistant("a")}]));
         let session = fake.start();
         message(&session, "assistant");
-        let pid = session.pid().to_string();
+        let pid = pid_of(&session).to_string();
         assert_eq!(status_field(&pid, "SigBlk"), "0000000000000000");
         let ignored = u64::from_str_radix(&status_field(&pid, "SigIgn"), 16).unwrap();
         for signal in [libc::SIGTERM, libc::SIGCHLD] {
@@ -90,7 +90,7 @@ fn descriptors_are_not_inherited() {
         let second = fake.start();
         second.connect(Some(LONG)).unwrap();
         for session in [&first, &second] {
-            let fds = std::fs::read_dir(format!("/proc/{}/fd", session.pid())).unwrap();
+            let fds = std::fs::read_dir(format!("/proc/{}/fd", pid_of(session))).unwrap();
             let links: Vec<_> = fds
                 .flatten()
                 .map(|entry| (entry.file_name(), std::fs::read_link(entry.path())))

@@ -279,7 +279,7 @@ fn sending_to_a_dead_cli_does_not_hide_its_end() {
     };
 
     let session = fake.start();
-    let pid = u64::from(session.pid());
+    let pid = pid_of(&session);
     // Not reaped by anybody yet: dead is a zombie.
     wait_for("the end of the CLI", || {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;

@@ -268,6 +268,11 @@ pub(crate) fn is_child(name: &str) -> bool {
     std::env::var(CHILD).as_deref() == Ok(name)
 }
 
+/// The process of a session that has one.
+pub(crate) fn pid_of(session: &Session) -> u64 {
+    session.pid().unwrap().into()
+}
+
 /// Whether a process runs; a zombie does not.
 pub(crate) fn is_alive(pid: u64) -> bool {
     match std::fs::read_to_string(format!("/proc/{pid}/stat")) {

@@ -39,7 +39,7 @@ fn start_host_to_kill(name: &str, watched: bool) {
             .ok()
             .filter(|pid| pid.ends_with('\n'))
     });
-    println!("\nPIDS {name} {} {}", session.pid(), shell.trim());
+    println!("\nPIDS {name} {} {}", pid_of(&session), shell.trim());
     loop {
         std::thread::park();
     }

@@ -11,7 +11,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let options = arguments.next().ok_or("no options given")?;
     let session = Session::start(Options::from_json(&options)?)?;
-    say(&format!("cli {}", session.pid()))?;
+    say(&format!("cli {}", session.pid().unwrap_or(0)))?;
     for prompt in arguments {
         let sent = session.send(&prompt)?;
         loop {

@@ -51,7 +51,7 @@ fn busy(stage: &Stage, options: Value) -> (Host, String, Watched) {
     assert_eq!(turn.text(), "done");
     host.send("GATE never");
     assert!(stage.api().wait_at_gate("never", LIMIT));
-    let (mark, family) = family(host.session().pid());
+    let (mark, family) = family(host.session().pid().unwrap());
     (host, mark, Watched::new(family))
 }
 

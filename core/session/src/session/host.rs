@@ -1,0 +1,177 @@
+//! A session's side of a stream that the host supplies.
+
+use std::io;
+use std::sync::Arc;
+
+use super::wire::Readable;
+use crate::process::PrivateFiles;
+use crate::reactor::Reactor;
+use crate::transport::{Notice, Transport, TransportEnd, Waker};
+
+pub(super) struct Host {
+    owner: u32,
+    transport: Box<dyn Transport>,
+    waker: Waker,
+    /// Removed at the end.
+    private_files: Option<PrivateFiles>,
+    input: bool,
+    output: bool,
+    stderr: bool,
+    closed: bool,
+    /// It was ended by force and has not said how it ended.
+    given_up: bool,
+    end: Option<TransportEnd>,
+}
+
+impl Host {
+    pub(super) fn new(
+        mut transport: Box<dyn Transport>,
+        private_files: Option<PrivateFiles>,
+        reactor: &Arc<Reactor>,
+    ) -> io::Result<Host> {
+        let waker = Waker::new(reactor);
+        transport.start(waker.clone())?;
+        Ok(Host {
+            owner: std::process::id(),
+            transport,
+            waker,
+            private_files,
+            input: true,
+            output: true,
+            stderr: true,
+            closed: false,
+            given_up: false,
+            end: None,
+        })
+    }
+
+    pub(super) fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if !self.output {
+            return Ok(0);
+        }
+        let n = self.transport.read(buffer)?;
+        // No more than there was room for, whatever the host says.
+        Ok(n.min(buffer.len()))
+    }
+
+    pub(super) fn read_stderr(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if !self.stderr {
+            return Ok(0);
+        }
+        let n = self.transport.read_stderr(buffer)?;
+        Ok(n.min(buffer.len()))
+    }
+
+    pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.transport.write(bytes)? {
+            // Nothing was taken: there is no room.
+            0 => Err(io::ErrorKind::WouldBlock.into()),
+            n => Ok(n.min(bytes.len())),
+        }
+    }
+
+    pub(super) fn input_is_open(&self) -> bool {
+        self.input
+    }
+
+    pub(super) fn output_is_open(&self) -> bool {
+        self.output
+    }
+
+    pub(super) fn close_input(&mut self) {
+        if std::mem::take(&mut self.input) {
+            self.transport.end_input();
+        }
+    }
+
+    pub(super) fn close_output(&mut self) {
+        self.output = false;
+    }
+
+    pub(super) fn close_stderr(&mut self) {
+        self.stderr = false;
+    }
+
+    pub(super) fn readable(&mut self) -> Readable {
+        let woken = self.waker.take();
+        Readable {
+            output: woken && self.output,
+            stderr: woken && self.stderr,
+        }
+    }
+
+    pub(super) fn has_ended(&mut self) -> bool {
+        let asked = self.closed || !self.output;
+        if self.end.is_some() || !asked {
+            return false;
+        }
+        self.end = self.transport.ended().or_else(|| {
+            self.given_up
+                .then(|| TransportEnd::error("it did not end when it was closed"))
+        });
+        self.end.is_some()
+    }
+
+    pub(super) fn release(&mut self) {
+        self.close();
+        self.private_files = None;
+    }
+
+    pub(super) fn end(&self) -> Option<&TransportEnd> {
+        self.end.as_ref()
+    }
+
+    pub(super) fn terminate(&mut self) -> bool {
+        self.transport.terminate()
+    }
+
+    pub(super) fn close(&mut self) {
+        if !std::mem::replace(&mut self.closed, true) {
+            self.transport.close();
+        }
+    }
+
+    pub(super) fn give_up(&mut self) {
+        self.given_up = true;
+    }
+
+    pub(super) fn take_notice(&mut self) -> Option<Notice> {
+        self.transport.take_notice()
+    }
+
+    pub(super) fn pid(&self) -> Option<u32> {
+        self.transport.pid()
+    }
+}
+
+/// Stands in the place of a transport that must not be dropped.
+struct Nothing;
+
+impl Transport for Nothing {
+    fn start(&mut self, _waker: Waker) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn read(&mut self, _buffer: &mut [u8]) -> io::Result<usize> {
+        Ok(0)
+    }
+
+    fn write(&mut self, _bytes: &[u8]) -> io::Result<usize> {
+        Err(io::ErrorKind::BrokenPipe.into())
+    }
+
+    fn end_input(&mut self) {}
+
+    fn close(&mut self) {}
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        if std::process::id() != self.owner {
+            // A forked child: the parent's conversation goes on.
+            std::mem::forget(std::mem::replace(&mut self.transport, Box::new(Nothing)));
+        } else {
+            self.close();
+        }
+    }
+}
