@@ -93,6 +93,11 @@ impl Windows<'_> {
             .or_else(|| AI_TITLE.last(self.other_head()))
     }
 
+    /// The title, else the first prompt.
+    pub(crate) fn title_or_prompt(&self) -> Option<String> {
+        self.title().or_else(|| FirstPrompt::of_head(self.head))
+    }
+
     /// Whether a program ran the session: one of the SDKs, or a daemon.
     pub(crate) fn is_programmatic(&self) -> bool {
         let entrypoint = ENTRYPOINT

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use towline_protocol::json::{members, string};
 
+use crate::json::Object;
 use crate::prompt::is_prompted_after;
 use crate::time;
 use crate::window::Windows;
@@ -60,6 +61,15 @@ impl Archived {
 /// Where the mark of a session stands.
 pub(super) fn mark_of(transcript: &Path) -> PathBuf {
     transcript.with_extension("").join("archived.json")
+}
+
+/// What a mark set now says.
+pub(super) fn mark_text(archived: bool) -> String {
+    let mut mark = Object::new();
+    mark.raw("archived", if archived { "true" } else { "false" })
+        .string("at", &time::iso(time::now()))
+        .string("by", "sdk");
+    mark.end()
 }
 
 #[cfg(test)]

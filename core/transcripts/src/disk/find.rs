@@ -40,16 +40,12 @@ impl SavedSessions {
     }
 
     fn locate_in(&self, session_id: &str, directory: &str) -> Option<Found> {
-        let own = self.project(directory);
-        if let Some(found) = own.and_then(|project| in_project(session_id, project)) {
-            return Some(found.1);
-        }
-        worktrees::of(directory)
-            .iter()
-            .filter(|path| *path != directory)
-            .filter_map(|path| self.project(path))
-            .find_map(|project| in_project(session_id, project))
-            .map(|(_, found)| found)
+        let own = self.project(directory).into_iter();
+        // The worktrees are asked for if the session is not in the directory's own project.
+        let others = std::iter::once_with(|| self.worktree_projects(directory)).flatten();
+        let mut files = own.chain(others);
+        let found = files.find_map(|project| in_project(session_id, project));
+        found.map(|(_, found)| found)
     }
 
     fn locate_anywhere(&self, session_id: &str) -> Option<Found> {
@@ -58,6 +54,30 @@ impl SavedSessions {
         found
             .max_by_key(|(modified, _)| *modified)
             .map(|(_, found)| found)
+    }
+
+    /// Every file of a session.
+    pub(super) fn locate_all(&self, session_id: &str, directory: Option<&Path>) -> Vec<PathBuf> {
+        let projects = match given(directory).map(canonical) {
+            Some(directory) => {
+                let mut projects = self.worktree_projects(&directory);
+                projects.extend(self.project(&directory));
+                projects
+            }
+            None => self.all_projects(),
+        };
+        let files = projects.into_iter();
+        files
+            .filter_map(|project| in_project(session_id, project))
+            .map(|(_, found)| found.file)
+            .collect()
+    }
+
+    /// The projects of the other worktrees of a directory's repository.
+    fn worktree_projects(&self, directory: &str) -> Vec<Project> {
+        let paths = worktrees::of(directory);
+        let others = paths.iter().filter(|path| *path != directory);
+        others.filter_map(|path| self.project(path)).collect()
     }
 
     /// The project of a directory that is named by its real path.

@@ -4,8 +4,10 @@
 //! `<session>/` with its subagents' transcripts and the mark that it is archived.
 
 mod archive;
+mod change;
 mod find;
 mod list;
+mod private;
 mod read;
 mod worktrees;
 

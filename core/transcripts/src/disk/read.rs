@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::SavedSessions;
@@ -16,7 +17,8 @@ impl SavedSessions {
         directory: Option<&Path>,
         options: &MessageOptions,
     ) -> Vec<SessionMessage<'static>> {
-        let Some(text) = self.transcript(session_id, directory).and_then(text_of) else {
+        let file = self.transcript(session_id, directory);
+        let Some(text) = file.and_then(|file| text_of(&file).ok()) else {
             return Vec::new();
         };
         owned(of_entries(&entry::of_lines(&text), options))
@@ -46,7 +48,7 @@ impl SavedSessions {
         };
         let metadata = fs::read_to_string(file.with_extension("meta.json"));
         let parents = Parents::from_metadata(&metadata.unwrap_or_default());
-        let Some(text) = text_of(file) else {
+        let Ok(text) = text_of(&file) else {
             return Vec::new();
         };
         owned(subagent_of_entries(
@@ -75,9 +77,8 @@ fn owned(messages: Vec<SessionMessage<'_>>) -> Vec<SessionMessage<'static>> {
 }
 
 /// The text of a file; bytes that are no UTF-8 become U+FFFD, so that they damage one line only.
-pub(super) fn text_of(file: PathBuf) -> Option<String> {
-    let bytes = fs::read(file).ok()?;
-    Some(match String::from_utf8(bytes) {
+pub(super) fn text_of(file: &Path) -> io::Result<String> {
+    Ok(match String::from_utf8(fs::read(file)?) {
         Ok(text) => text,
         Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
     })

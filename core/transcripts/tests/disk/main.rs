@@ -1,5 +1,6 @@
 //! Sessions in generated config directories.
 
+mod changing;
 mod listing;
 mod places;
 mod reading;
