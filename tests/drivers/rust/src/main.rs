@@ -11,6 +11,7 @@ mod error;
 mod host;
 mod message;
 mod record;
+mod saved;
 mod setup;
 mod steps;
 mod talk;

@@ -82,7 +82,9 @@ impl Host {
         let has = |key: &str| step.get(key);
         let text = |key: &str| step.get(key).and_then(Value::as_str).unwrap_or_default();
         let number = |key: &str| step.get(key).and_then(Value::as_u64).unwrap_or(0);
-        if has("connect").is_some() {
+        if let Some(done) = self.saved(step) {
+            done
+        } else if has("connect").is_some() {
             let session = self.builder().map_err(StepError::other)?.start()?;
             let polled = Polled::new(session, self.event_loop);
             let talk = Arc::new(Talk::Session(Box::new(polled)));

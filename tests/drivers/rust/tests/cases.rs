@@ -3,16 +3,11 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use towline_testkit::cases::{Case, Excluded, Host, Suite, Verdict};
+use towline_testkit::cases::{Case, Host, Suite, Verdict};
 use towline_testkit::Program;
 
 /// How many cases run at once: most of their time they wait.
 const JOBS: usize = 4;
-
-const EXCLUDED: Excluded<'static> = Excluded {
-    ids: &["C170", "C172", "C174", "C175", "C177"],
-    reason: "sessions on disk are not part of this crate",
-};
 
 fn main() -> ExitCode {
     match run() {
@@ -32,7 +27,6 @@ fn run() -> Result<bool, String> {
     let suite = || {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../cases");
         let mut suite = Suite::load(&folder)?;
-        suite.exclude(EXCLUDED)?;
         suite.pick(&words);
         Ok::<_, String>(suite)
     };
