@@ -375,9 +375,9 @@ impl Session {
         self.session.wake().map_err(|error| exception(py, error))
     }
 
-    /// The process id of the CLI.
+    /// The process id of the CLI; None over a transport of the host.
     #[getter]
-    fn pid(&self) -> u32 {
+    fn pid(&self) -> Option<u32> {
         self.session.pid()
     }
 
