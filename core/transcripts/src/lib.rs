@@ -33,7 +33,7 @@ mod unicode;
 mod window;
 
 pub use change::{tag_entry, title_entry};
-pub use disk::{ListOptions, SavedSessions};
+pub use disk::{ListOptions, OperationError, SavedOperation, SavedSessions};
 pub use error::Error;
 pub use fork::{fork, Fork, ForkOptions};
 pub use info::SessionInfo;

@@ -7,6 +7,7 @@ mod archive;
 mod change;
 mod find;
 mod list;
+mod operation;
 mod private;
 mod read;
 mod worktrees;
@@ -14,6 +15,7 @@ mod worktrees;
 use std::path::{Path, PathBuf};
 
 pub use list::ListOptions;
+pub use operation::{OperationError, SavedOperation};
 
 use crate::project::nfc;
 

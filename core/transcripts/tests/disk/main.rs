@@ -1,6 +1,7 @@
 //! Sessions in generated config directories.
 
 mod changing;
+mod documents;
 mod listing;
 mod places;
 mod reading;
