@@ -279,17 +279,21 @@ impl Session {
     }
 
     /// As `drain`, and waits for the first event as long as `timeout` seconds; `None` is for ever.
-    #[pyo3(signature = (timeout, limit))]
-    fn wait<'py>(
+    /// The events are appended to `events`, so that an interrupt (Ctrl-C) loses none.
+    fn wait(
         &self,
-        py: Python<'py>,
+        py: Python<'_>,
         timeout: Option<f64>,
         limit: usize,
-    ) -> PyResult<Option<Bound<'py, PyList>>> {
+        events: &Bound<'_, PyList>,
+    ) -> PyResult<()> {
         let timeout =
             timeout.and_then(|seconds| Duration::try_from_secs_f64(seconds.max(0.0)).ok());
-        let (events, error) = py.detach(|| self.poll(timeout, limit));
-        self.finish(py, events, error)
+        let (found, error) = py.detach(|| self.poll(timeout, limit));
+        for event in self.finish(py, found, error)?.into_iter().flatten() {
+            events.append(event)?;
+        }
+        Ok(())
     }
 
     /// Sends a prompt; the number of its turn. `inbox` gets the messages of that turn.

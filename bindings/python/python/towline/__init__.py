@@ -36,8 +36,18 @@ if TYPE_CHECKING:
     from .client import (
         ClaudeSDKClient,
     )
+    from ._engine.signals import (
+        CancelSignal,
+    )
     from .query import (
         query,
+    )
+    from .session import (
+        Session,
+        SessionTurn,
+    )
+    from .turns import (
+        Turn,
     )
     from .sessions import (
         ForkSessionResult,
@@ -385,7 +395,10 @@ _MODULES = {
     "_mcp": "SdkMcpTool ToolAnnotations create_sdk_mcp_server tool",
     "_transport": "Transport",
     "client": "ClaudeSDKClient",
+    "_engine.signals": "CancelSignal",
     "query": "query",
+    "session": "Session SessionTurn",
+    "turns": "Turn",
     "sessions": (
         "ForkSessionResult delete_session delete_session_via_store fork_session "
         "fork_session_via_store get_session_info get_session_info_from_store get_session_messages "

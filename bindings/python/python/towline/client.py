@@ -4,6 +4,7 @@ from collections.abc import AsyncIterable, AsyncIterator
 from typing import TYPE_CHECKING, Any
 
 from . import _native
+from ._engine.controls import AsyncControls
 from ._errors import CLIConnectionError
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 _NOT_CONNECTED = "Not connected. Call connect() first."
 
 
-class ClaudeSDKClient:
+class ClaudeSDKClient(AsyncControls):
     """A session with a CLI, under asyncio or trio.
 
     It belongs to the event loop it was connected in; any task of that loop may use it, and close it.
@@ -124,6 +125,9 @@ class ClaudeSDKClient:
     async def request(self, subtype: str, /, **payload: Any) -> dict[str, Any]:
         """Sends any control request; the payload of its answer."""
         return await self._connected().request(subtype, payload)
+
+    async def _control(self, subtype: str, fields: dict[str, Any]) -> dict[str, Any]:
+        return await self._connected().request(subtype, fields)
 
     async def interrupt(self) -> None:
         """Ends the running turn; its result follows."""

@@ -9,6 +9,7 @@ from .._errors import CLIConnectionError, ProcessError
 from .._mcp import call_failure, call_result
 from .._options import check_initialize
 from . import serving
+from .diagnostics import diagnose, report_stderr
 from .launching import Start, dumps
 from .signals import CancelSignal
 
@@ -101,7 +102,7 @@ class Engine:
         elif kind == "initialized":
             self.opened.set()
         elif kind == "stderr":
-            self._stderr(event[1])
+            report_stderr(self.launch, event[1])
         elif kind == "diagnostic":
             diagnose(event[1], event[2])
         elif kind == "closed":
@@ -112,15 +113,6 @@ class Engine:
     def _keep(self, task: "Task") -> None:
         self._small = [kept for kept in self._small if not kept.done()]
         self._small.append(task)
-
-    def _stderr(self, line: str) -> None:
-        if self.launch.stderr is not None:
-            try:
-                self.launch.stderr(line)
-            except Exception:
-                from .log import logger
-
-                logger().warning("the stderr callback failed", exc_info=True)
 
     def _closed(self, error: BaseException | None) -> None:
         self.error = error
@@ -372,15 +364,3 @@ class Engine:
             except CLIConnectionError:
                 pass
             self.loop.resume()
-
-
-def diagnose(kind: str, text: str) -> None:
-    """Tells the program of something odd."""
-    if kind == "options":
-        from warnings import warn
-
-        warn(text, stacklevel=2)
-        return
-    from .log import logger
-
-    logger().warning("%s", text)
