@@ -4,6 +4,7 @@ mod errors;
 mod inbox;
 mod json;
 mod message;
+mod pipe;
 mod ready;
 mod request;
 mod session;
@@ -20,6 +21,8 @@ mod _native {
 
     #[pymodule_export]
     use crate::inbox::{Inbox, Stream};
+    #[pymodule_export]
+    use crate::pipe::Pipe;
     #[pymodule_export]
     use crate::request::Request;
     #[pymodule_export]

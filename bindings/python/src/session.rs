@@ -17,9 +17,16 @@ use crate::errors::{ended, exception, request};
 use crate::inbox::Inbox;
 use crate::json;
 use crate::message::{from_dict, Decoded, Decoder, Types};
+use crate::pipe::Pipe;
 use crate::request::Request;
 use crate::start::Start;
 use crate::strings::Strings;
+
+/// Bytes of lines that are taken at once.
+const BATCH_BYTES: usize = 1024 * 1024;
+
+/// The graces of a session that nobody has closed.
+const DROP_GRACE: Duration = Duration::from_secs(1);
 
 /// A session. Events are taken with `drain` by whoever watches `fd`, or with `wait`.
 #[pyclass(frozen, module = "towline._native")]
@@ -40,6 +47,15 @@ struct State {
 }
 
 impl Session {
+    fn with(session: towline::Session, inbox: Py<Inbox>, unknown: bool) -> Session {
+        Session {
+            session,
+            inbox,
+            unknown,
+            state: Mutex::default(),
+        }
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -48,16 +64,15 @@ impl Session {
     /// says.
     fn poll(&self, wait: Option<Duration>, limit: usize) -> (Vec<Event>, Option<towline::Error>) {
         let mut events = Vec::new();
-        let mut wait = wait;
-        while events.len() < limit {
+        if wait != Some(Duration::ZERO) {
             match self.session.poll(wait) {
                 Ok(Some(event)) => events.push(event),
-                Ok(None) => break,
+                Ok(None) => return (events, None),
                 Err(error) => return (events, Some(error)),
             }
-            wait = Some(Duration::ZERO);
         }
-        (events, None)
+        let error = self.session.poll_batch(limit, BATCH_BYTES, &mut events);
+        (events, error.err())
     }
 
     /// Puts messages into their inboxes and gives the other events, `None` when there are none.
@@ -250,12 +265,16 @@ impl Session {
     fn new(py: Python<'_>, start: Start, inbox: Py<Inbox>) -> PyResult<Session> {
         let unknown = start.unknown;
         let session = start.run(py)?;
-        Ok(Session {
-            session,
-            inbox,
-            unknown,
-            state: Mutex::default(),
-        })
+        Ok(Session::with(session, inbox, unknown))
+    }
+
+    /// A session over a stream that the program supplies, and the program's end of it.
+    #[staticmethod]
+    fn over(py: Python<'_>, start: Start, inbox: Py<Inbox>) -> PyResult<(Session, Pipe)> {
+        let unknown = start.unknown;
+        let (end, transport) = towline::host_pipe();
+        let session = start.run_over(py, transport)?;
+        Ok((Session::with(session, inbox, unknown), Pipe::new(end)))
     }
 
     /// The descriptor to watch. It stays the session's own.
@@ -379,7 +398,7 @@ impl Session {
         self.session.wake().map_err(|error| exception(py, error))
     }
 
-    /// The process id of the CLI; None over a transport of the host.
+    /// The process id of the CLI; `None` over a stream of the program's.
     #[getter]
     fn pid(&self) -> Option<u32> {
         self.session.pid()
@@ -423,5 +442,13 @@ impl Session {
             }
         }
         Ok(())
+    }
+}
+
+impl Drop for Session {
+    /// Ends the CLI, without keeping other threads from running meanwhile.
+    fn drop(&mut self) {
+        // Without an interpreter the session's own drop does it.
+        let _ = Python::try_attach(|py| py.detach(|| self.session.close_within(Some(DROP_GRACE))));
     }
 }

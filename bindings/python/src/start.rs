@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use towline::protocol::mcp;
-use towline::{OnFailure, Options, SessionBuilder, Tool, ToolServer, Watchdog};
+use towline::{HostTransport, OnFailure, Options, SessionBuilder, Tool, ToolServer, Watchdog};
 
 use crate::errors::exception;
 
@@ -59,6 +59,17 @@ impl Start {
     pub(crate) fn run(self, py: Python<'_>) -> PyResult<towline::Session> {
         let builder = self.builder(py)?;
         py.detach(|| builder.start())
+            .map_err(|error| exception(py, error))
+    }
+
+    /// Opens a session with a CLI that the program has started.
+    pub(crate) fn run_over(
+        self,
+        py: Python<'_>,
+        transport: HostTransport,
+    ) -> PyResult<towline::Session> {
+        let builder = self.builder(py)?;
+        py.detach(|| builder.start_over(transport))
             .map_err(|error| exception(py, error))
     }
 

@@ -123,7 +123,9 @@ USER = {"expect": {"type": "user"}}
 
 def assistant(*blocks: dict[str, Any] | str, **more: Any) -> dict[str, Any]:
     """A step that writes an assistant message; a string is a block of text."""
-    content = [{"type": "text", "text": block} if isinstance(block, str) else block for block in blocks]
+    content = [
+        {"type": "text", "text": block} if isinstance(block, str) else block for block in blocks
+    ]
     message = {"id": "msg_1", "role": "assistant", "model": "claude-x", "content": content}
     return {
         "emit": {

@@ -3,7 +3,18 @@
 import asyncio
 
 import pytest
-from conftest import SESSION, USER, FakeCli, Run, answered, ask, assistant, result, run_asyncio, run_trio
+from conftest import (
+    SESSION,
+    USER,
+    FakeCli,
+    Run,
+    answered,
+    ask,
+    assistant,
+    result,
+    run_asyncio,
+    run_trio,
+)
 
 from towline import (
     CLIConnectionError,
@@ -136,16 +147,17 @@ def test_a_withdrawn_question_cancels_its_callback(cli: FakeCli, run_in) -> None
     cli.script(
         USER,
         ask("can_use_tool", "p1", **PERMISSION),
-        ask("can_use_tool", "p2", **PERMISSION),
+        ask("can_use_tool", "p2", **{**PERMISSION, "tool_use_id": "t2"}),
         answered("p2", behavior="deny"),
         {"emit": {"type": "control_cancel_request", "request_id": "p1"}},
         result(),
     )
-    signals = []
+    signals = {}
+    ended = []
 
     async def can_use_tool(name, given, context):
-        signals.append(context.signal)
-        if len(signals) == 2:
+        signals[context.tool_use_id] = context.signal
+        if context.tool_use_id == "t2":
             return PermissionResultDeny(message="")
         try:
             if run_in is run_trio:
@@ -154,13 +166,13 @@ def test_a_withdrawn_question_cancels_its_callback(cli: FakeCli, run_in) -> None
                 await trio.sleep_forever()
             await asyncio.Event().wait()
         except BaseException as error:
-            signals.append(type(error).__name__)
+            ended.append(type(error).__name__)
             raise
 
     run_in(lambda: converse(cli, can_use_tool=can_use_tool))
-    assert signals[2:] in (["CancelledError"], ["Cancelled"])
-    assert signals[0].aborted and signals[0].reason == "withdrawn"
-    assert not signals[1].aborted
+    assert ended in (["CancelledError"], ["Cancelled"])
+    assert signals["t1"].aborted and signals["t1"].reason == "withdrawn"
+    assert not signals["t2"].aborted
     responses = [line["response"]["request_id"] for line in cli.received("control_response")]
     assert responses == ["p2"]
 

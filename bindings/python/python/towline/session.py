@@ -161,6 +161,7 @@ class SessionTurn:
         """Waits for the turn's result. Its messages can still be read afterwards.
 
         Raises:
+            ClaudeSDKError: what ended the session before there was a result.
             CLIConnectionError: the turn ended without one; `outcome` says how.
         """
         self._engine.until(lambda: self.outcome is not None)

@@ -57,6 +57,7 @@ class Turn(_native.Stream):
         """Waits for the turn's result. Its messages can still be read afterwards.
 
         Raises:
+            ClaudeSDKError: what ended the session before there was a result.
             CLIConnectionError: the turn ended without one; `outcome` says how.
         """
         engine = self._engine

@@ -103,6 +103,9 @@ class BlockingEngine:
             if signal is not None:
                 signal.abort(event[2])
         elif kind == "turn":
+            if event[2] == "session_ended":
+                # The turn ends with what ended the session.
+                return
             turn = self._turns.pop(event[1], None)
             if turn is None:
                 # Its sender, in another thread, has not got its number yet.

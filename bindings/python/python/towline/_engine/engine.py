@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from .. import _native
-from .._errors import CLIConnectionError, ProcessError
+from .._errors import CLIConnectionError, ProcessError, ResultError
 from .._mcp import call_failure, call_result
 from .._options import check_initialize
 from . import serving
@@ -16,7 +16,9 @@ from .signals import CancelSignal
 if TYPE_CHECKING:
     from .._mcp_bridge import Bridge
     from .._options import Launch
+    from .._transport import Transport
     from .loops import Event, Loop, Task
+    from .wire import Wire
 
 BATCH = 512
 """Events that are taken at once, so that one session does not keep the loop to itself."""
@@ -37,6 +39,7 @@ class Engine:
         "_serving",
         "_small",
         "_tools",
+        "_wire",
         "error",
         "inbox",
         "launch",
@@ -47,7 +50,9 @@ class Engine:
         "turns",
     )
 
-    def __init__(self, launch: "Launch", loop: "Loop") -> None:
+    def __init__(
+        self, launch: "Launch", loop: "Loop", transport: "Transport | None" = None
+    ) -> None:
         self.launch = launch
         self.loop = loop
         self.inbox = _native.Inbox()
@@ -67,7 +72,14 @@ class Engine:
         self._bridges: dict[str, Bridge] = {}
         # Event loops keep tasks only weakly.
         self._small: list[Task] = []
-        self.session = _native.Session(Start(launch), self.inbox)
+        self._wire: Wire | None = None
+        if transport is None:
+            self.session = _native.Session(Start(launch), self.inbox)
+        else:
+            from .wire import Wire
+
+            self.session, pipe = _native.Session.over(Start(launch), self.inbox)
+            self._wire = Wire(transport, pipe, loop)
         loop.watch(self)
 
     # What the session tells.
@@ -95,7 +107,8 @@ class Engine:
         elif kind == "cancelled":
             self._cancel(event[1], event[2])
         elif kind == "turn":
-            turn = self.turns.pop(event[1], None)
+            # At the end of the session, the turn ends with what ended that.
+            turn = None if event[2] == "session_ended" else self.turns.pop(event[1], None)
             if turn is not None:
                 self.session.forget_turn(event[1])
                 turn.over(event[2], event[3])
@@ -115,6 +128,8 @@ class Engine:
         self._small.append(task)
 
     def _closed(self, error: BaseException | None) -> None:
+        if self._wire is not None and not isinstance(error, ResultError):
+            error = self._wire.error or error
         self.error = error
         self.loop.unwatch()
         for key in list(self._serving):
@@ -123,6 +138,7 @@ class Engine:
             self._input.cancel()
             self._input = None
         for turn in list(self.turns.values()):
+            turn.inbox.close(error)
             turn.over("session_ended", None)
         self.turns.clear()
         for ended, answer in list(self._answers.values()):
@@ -352,6 +368,8 @@ class Engine:
         self.abandon()
         try:
             await self.loop.until(self.over)
+            if self._wire is not None:
+                await self.loop.until(self._wire.done)
         finally:
             if self._bridges:
                 await self._end_bridges()
@@ -363,4 +381,6 @@ class Engine:
                 self.session.begin_close()
             except CLIConnectionError:
                 pass
+            if self._wire is not None:
+                self._wire.close()
             self.loop.resume()

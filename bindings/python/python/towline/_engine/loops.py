@@ -44,6 +44,10 @@ class Loop(Protocol):
         """Waits for an event even if the task is cancelled; the cancellation follows."""
         ...
 
+    async def shielded(self, work: Coroutine[Any, Any, None]) -> None:
+        """Does something that a cancellation of the task does not stop; it follows."""
+        ...
+
     def watch(self, engine: "Engine") -> None:
         """Drains the engine whenever its session has something."""
         ...

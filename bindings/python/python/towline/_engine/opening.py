@@ -20,6 +20,7 @@ async def open_engine(
 
         options = ClaudeAgentOptions()
     launch = prepare(options)
+    loop = running()
     if transport is not None:
-        raise NotImplementedError("custom transports")
-    return Engine(launch, running())
+        await transport.connect()
+    return Engine(launch, loop, transport)

@@ -105,9 +105,7 @@ def _updates(updates: list[PermissionUpdate] | None) -> str | None:
 _HOOK_KEYS = {"async_": "async", "continue_": "continue"}
 
 
-def hook_call(
-    request: "Request", signal: CancelSignal
-) -> tuple[Any, str | None, dict[str, Any]]:
+def hook_call(request: "Request", signal: CancelSignal) -> tuple[Any, str | None, dict[str, Any]]:
     """The arguments of a hook callback."""
     data = request.data
     return data.get("input"), data.get("tool_use_id"), {"signal": signal}

@@ -78,6 +78,17 @@ class AsyncioLoop:
         if cancelled is not None:
             raise cancelled
 
+    async def shielded(self, work: Coroutine[Any, Any, None]) -> None:
+        task = self.spawn(work)
+        cancelled: asyncio.CancelledError | None = None
+        while not task.done():
+            try:
+                await asyncio.shield(task)
+            except asyncio.CancelledError as error:
+                cancelled = error
+        if cancelled is not None:
+            raise cancelled
+
     def watch(self, engine: "Engine") -> None:
         self._engine = engine
         self._fd = engine.session.fd()

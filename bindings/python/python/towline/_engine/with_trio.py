@@ -73,6 +73,10 @@ class TrioLoop:
             await event.wait()
         await trio.lowlevel.checkpoint_if_cancelled()
 
+    async def shielded(self, work: Coroutine[Any, Any, None]) -> None:
+        with trio.CancelScope(shield=True):
+            await work
+
     def watch(self, engine: "Engine") -> None:
         self._engine = engine
         trio.lowlevel.spawn_system_task(self._watch, engine, context=copy_context())
