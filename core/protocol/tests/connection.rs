@@ -929,3 +929,32 @@ fn the_write_queue_has_a_limit() {
     written(&mut connection);
     connection.request("interrupt", "").unwrap();
 }
+
+#[test]
+fn mirrored_lines_are_for_the_store_and_no_messages() {
+    use towline_protocol::connection::Mirrored;
+    let mirror = r#"{"type":"transcript_mirror","filePath":"/p/s.jsonl","entries":[]}"#;
+    let result = r#"{"type":"result","subtype":"success","is_error":false}"#;
+    let told = |config| {
+        let mut connection = open(config);
+        for text in [mirror, result, mirror] {
+            line(&mut connection, text);
+        }
+        let mirrored: Vec<Mirrored> = std::iter::from_fn(|| connection.poll_mirrored()).collect();
+        let messages = drain(&mut connection)
+            .into_iter()
+            .filter(|event| matches!(event, Event::Message { .. }));
+        (mirrored, messages.count())
+    };
+    let (mirrored, messages) = told(Config {
+        mirror: true,
+        ..Config::default()
+    });
+    assert_eq!(messages, 1);
+    assert!(matches!(
+        mirrored.as_slice(),
+        [Mirrored::Lines(before), Mirrored::Result, Mirrored::Lines(_)] if before.json() == mirror
+    ));
+    let (mirrored, messages) = told(Config::default());
+    assert_eq!((mirrored.len(), messages), (0, 3));
+}

@@ -294,3 +294,26 @@ fn the_python_variable_only_raises_the_limit_of_initialize() {
         );
     }
 }
+
+#[test]
+fn the_folder_of_a_session_from_a_store_wins() {
+    for dialect in ["towline", "python", "typescript"] {
+        let mut launch = Launch {
+            inherited: &[("CLAUDE_CONFIG_DIR", "/inherited"), ("PATH", "/bin")],
+            ..Launch::default()
+        };
+        launch.host.config_dir = Some("/folder".into());
+        let env = launch.env(dialect);
+        assert_eq!(env["CLAUDE_CONFIG_DIR"], "/folder", "{dialect}");
+        assert_eq!(
+            env["PATH"], "/bin",
+            "{dialect}: the rest is still inherited"
+        );
+        launch.options = r#"{"env":{"CLAUDE_CONFIG_DIR":"/given"}}"#;
+        assert_eq!(
+            launch.env(dialect)["CLAUDE_CONFIG_DIR"],
+            "/folder",
+            "{dialect}"
+        );
+    }
+}

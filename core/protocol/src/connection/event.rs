@@ -80,6 +80,15 @@ pub enum Event {
     Diagnostic(Diagnostic),
 }
 
+/// What a session store has to hear of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Mirrored {
+    /// A `transcript_mirror` line.
+    Lines(RawMessage),
+    /// A result came, which [`Event::Message`] delivers: what was mirrored before it belongs to it.
+    Result,
+}
+
 impl Event {
     /// Bytes of CLI output that this event keeps in memory.
     pub fn weight(&self) -> usize {
@@ -298,6 +307,9 @@ pub enum Diagnostic {
     /// A handler of the host failed; the safe answer was sent.
     #[error("a handler failed and the safe answer was sent: {0}")]
     HandlerFailed(String),
+    /// Something was not put into the session store, and is told by no `mirror_error` message.
+    #[error("{0}")]
+    NotMirrored(String),
     /// A request of the host made by the library itself was refused.
     #[error("{0}")]
     Refused(String),

@@ -22,8 +22,8 @@ pub use commands::Answer;
 pub use deadlines::{Limits, Millis};
 pub use error::{LocalError, RemoteError, RequestError};
 pub use event::{
-    CancelReason, Diagnostic, Event, Request, RequestId, RequestKey, RequestKind, Response,
-    TurnDeadline, TurnId, TurnOutcome,
+    CancelReason, Diagnostic, Event, Mirrored, Request, RequestId, RequestKey, RequestKind,
+    Response, TurnDeadline, TurnId, TurnOutcome,
 };
 pub use state::{Input, State, TRANSITIONS};
 
@@ -65,6 +65,9 @@ pub struct Config {
     pub elicitation: bool,
     /// Whether permission requests go to the host; otherwise they are denied.
     pub permission: bool,
+    /// Whether `transcript_mirror` lines are for a session store: then they come from
+    /// [`poll_mirrored`](Connection::poll_mirrored) and are no messages.
+    pub mirror: bool,
 }
 
 impl Default for Config {
@@ -78,6 +81,7 @@ impl Default for Config {
             dialog_kinds: Vec::new(),
             elicitation: true,
             permission: true,
+            mirror: false,
         }
     }
 }
@@ -120,6 +124,8 @@ pub struct Connection {
     now: Millis,
     framer: Framer,
     events: VecDeque<Event>,
+    /// What a session store has to hear of.
+    mirrored: VecDeque<Mirrored>,
     /// Bytes of CLI output that the queued events keep in memory.
     weight: usize,
     /// Whole lines for the CLI; `sent` bytes of them are written.
@@ -151,6 +157,7 @@ impl Connection {
             handshake: None,
             now,
             events: VecDeque::new(),
+            mirrored: VecDeque::new(),
             weight: 0,
             out: String::new(),
             sent: 0,
@@ -277,6 +284,12 @@ impl Connection {
         let event = self.events.pop_front()?;
         self.weight = self.weight.saturating_sub(event.weight());
         Some(event)
+    }
+
+    /// The next thing that a session store has to hear of, in the order in which the CLI wrote it.
+    /// Nothing without [`Config::mirror`].
+    pub fn poll_mirrored(&mut self) -> Option<Mirrored> {
+        self.mirrored.pop_front()
     }
 
     /// Whether [`poll_event`](Connection::poll_event) may have something.

@@ -3,8 +3,8 @@
 use alloc::string::{String, ToString};
 
 use super::{
-    Connection, Diagnostic, Event, HandshakeFailure, Input, RequestError, RequestId, Response,
-    TurnOutcome,
+    Connection, Diagnostic, Event, HandshakeFailure, Input, Mirrored, RequestError, RequestId,
+    Response, TurnOutcome,
 };
 use crate::control::envelope::{self, ResponseBody};
 use crate::framing::{Frame, HeadError, Line, MessageType, RawMessage};
@@ -59,6 +59,15 @@ impl Connection {
     }
 
     fn conversation(&mut self, message: RawMessage) {
+        if self.config.mirror {
+            match message.kind() {
+                MessageType::TranscriptMirror => {
+                    return self.mirrored.push_back(Mirrored::Lines(message))
+                }
+                MessageType::Result => self.mirrored.push_back(Mirrored::Result),
+                _ => {}
+            }
+        }
         if message.kind() != MessageType::StreamEvent {
             self.note_session(&message);
             self.note_by_type(&message);

@@ -31,11 +31,26 @@ const REMOTE: &[&str] = &[
 /// Endings of a CLI that a JavaScript runtime runs.
 const SCRIPTS: &[&str] = &[".js", ".mjs", ".cjs", ".ts", ".tsx", ".jsx"];
 
+impl Options {
+    /// The program of the launcher, without its folder.
+    fn launcher_program(&self) -> Option<&str> {
+        self.launcher.first().map(|path| base_name(path))
+    }
+
+    /// Whether the CLI runs where it sees neither this machine's files nor its variables.
+    pub fn runs_remotely(&self) -> bool {
+        self.launcher_program().is_some_and(|program| {
+            self.launcher_remote
+                .unwrap_or_else(|| REMOTE.contains(&program))
+        })
+    }
+}
+
 impl Prefix {
     pub(super) fn new(options: &Options, platform: Platform) -> Prefix {
-        let program = options.launcher.first().map(|path| base_name(path));
+        let program = options.launcher_program();
         let is = |names: &[&str]| program.is_some_and(|program| names.contains(&program));
-        let remote = program.is_some() && options.launcher_remote.unwrap_or(is(REMOTE));
+        let remote = options.runs_remotely();
         Prefix {
             launcher: options.launcher.clone(),
             shell: program.is_some() && options.launcher_shell.unwrap_or(is(&["ssh"])),

@@ -253,6 +253,9 @@ pub(super) fn environment(
 
     trace_context(&mut variables, host, gives);
 
+    if let Some(config_dir) = &host.config_dir {
+        variables.set("CLAUDE_CONFIG_DIR", config_dir);
+    }
     if !variables.has_any_case("CLAUDE_CODE_SDK_READS_SESSION_STATE") {
         variables.set("CLAUDE_CODE_SDK_READS_SESSION_STATE", "1");
     }

@@ -18,6 +18,9 @@ pub struct HostSide {
     pub dialog_kinds: Vec<String>,
     /// Whether a store of the host gets the transcript; the same as `sessionStore: true`.
     pub store_mirror: bool,
+    /// What `CLAUDE_CONFIG_DIR` is, whatever the options say: the folder that a session is resumed
+    /// from which a store held.
+    pub config_dir: Option<String>,
     /// What `CLAUDE_AGENT_SDK_VERSION` says; this crate's version when `None`.
     pub sdk_version: Option<String>,
     /// The active span as propagation headers (`traceparent`, `tracestate`), empty without one.
