@@ -77,6 +77,12 @@ pub enum StartError {
     /// A transport of the host could not be started.
     #[error("the transport could not be started: {0}")]
     Transport(String),
+    /// A session could not be loaded from the store, or the store cannot do what the options ask.
+    #[error(transparent)]
+    Store(#[from] towline_transcripts::store::TaskError),
+    /// A session that was loaded from the store could not be written for the CLI.
+    #[error("cannot write the session from the store for the CLI: {0}")]
+    Materialize(io::Error),
     /// Any other refusal of the system.
     #[error("cannot start {}: {error}", path.display())]
     Spawn {

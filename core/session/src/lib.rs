@@ -11,6 +11,7 @@ mod process;
 mod query;
 mod reactor;
 mod session;
+mod store;
 mod transport;
 
 pub use error::{Error, Failure, LocalError, RemoteError, RequestError, StartError};
@@ -20,6 +21,7 @@ pub use session::{
     fresh_uuid, Closed, Event, Reply, RequestHandle, Session, SessionBuilder, Stats, Tool,
     ToolServer,
 };
+pub use store::{OpenStore, StoreCallHandle};
 pub use towline_protocol as protocol;
 pub use towline_protocol::connection::{
     Answer, CancelReason, Diagnostic, RequestId, RequestKey, RequestKind, Response, TurnDeadline,
@@ -28,6 +30,8 @@ pub use towline_protocol::connection::{
 pub use towline_protocol::framing::{MessageType, RawMessage};
 pub use towline_protocol::launch::{Dialect, OnFailure, Options, OptionsError};
 pub use towline_transcripts as transcripts;
+pub use towline_transcripts::materialize::Materialized;
+pub use towline_transcripts::mirror::FlushMode;
 pub use transport::{
     host_pipe, HostEnd, HostTransport, Launch, Notice, Transport, TransportEnd, Waker,
 };

@@ -56,9 +56,9 @@ fn fail(mirror: &mut Mirror, pending: &PendingCall, text: &str, now: u64) {
 #[test]
 fn lines_are_joined_per_file_in_order_and_wait_for_a_flush() {
     let mut mirror = mirror(FlushMode::Batched);
-    mirror.lines(&entries("a", 0..2));
-    mirror.lines(&entries("b", 10..11));
-    mirror.lines(&entries("a", 2..4));
+    mirror.lines(&entries("a", 0..2), 0);
+    mirror.lines(&entries("b", 10..11), 0);
+    mirror.lines(&entries("a", 2..4), 0);
     assert_eq!(mirror.next_call(0), None);
 
     let mark = mirror.flush();
@@ -78,28 +78,28 @@ fn lines_are_joined_per_file_in_order_and_wait_for_a_flush() {
 #[test]
 fn a_flush_begins_by_itself_above_500_entries_or_a_mebibyte() {
     let mut mirror = mirror(FlushMode::Batched);
-    mirror.lines(&entries("a", 0..MOST_ENTRIES));
+    mirror.lines(&entries("a", 0..MOST_ENTRIES), 0);
     assert_eq!(mirror.next_call(0), None);
-    mirror.lines(&entries("a", MOST_ENTRIES..MOST_ENTRIES + 1));
+    mirror.lines(&entries("a", MOST_ENTRIES..MOST_ENTRIES + 1), 0);
     let call = mirror.next_call(0).unwrap();
     assert_eq!(appended(&call).1.len(), MOST_ENTRIES + 1);
     ok(&mut mirror, &call, 0);
 
     let long = format!(r#"{{"n":"{}"}}"#, "x".repeat(MOST_BYTES - 20));
     let file = format!("{PROJECTS}/-p/a.jsonl");
-    mirror.lines(&line(&file, &[&long]));
+    mirror.lines(&line(&file, &[&long]), 0);
     assert_eq!(mirror.next_call(0), None);
-    mirror.lines(&line(&file, &[r#"{"n":"xxxxxxxxxxxxxxxxx"}"#]));
+    mirror.lines(&line(&file, &[r#"{"n":"xxxxxxxxxxxxxxxxx"}"#]), 0);
     assert!(mirror.next_call(0).is_some());
 }
 
 #[test]
 fn eagerly_every_line_goes_and_lines_join_while_the_store_is_busy() {
     let mut mirror = mirror(FlushMode::Eager);
-    mirror.lines(&entries("a", 0..1));
+    mirror.lines(&entries("a", 0..1), 0);
     let first = mirror.next_call(0).unwrap();
-    mirror.lines(&entries("a", 1..2));
-    mirror.lines(&entries("a", 2..3));
+    mirror.lines(&entries("a", 1..2), 0);
+    mirror.lines(&entries("a", 2..3), 0);
     assert_eq!(mirror.next_call(5), None, "flushes never overlap");
     ok(&mut mirror, &first, 9);
     let second = mirror.next_call(9).unwrap();
@@ -114,10 +114,10 @@ fn a_mark_covers_what_came_before_it_and_no_more() {
     let nothing = mirror.flush();
     assert!(mirror.is_stored(nothing));
 
-    mirror.lines(&entries("a", 0..1));
+    mirror.lines(&entries("a", 0..1), 0);
     let first = mirror.flush();
     let call = mirror.next_call(0).unwrap();
-    mirror.lines(&entries("a", 1..2));
+    mirror.lines(&entries("a", 1..2), 0);
     let second = mirror.flush();
     let none_since = mirror.flush();
     ok(&mut mirror, &call, 0);
@@ -125,7 +125,7 @@ fn a_mark_covers_what_came_before_it_and_no_more() {
     assert!(!mirror.is_stored(second));
     let call = mirror.next_call(0).unwrap();
     assert_eq!(appended(&call).1, [1]);
-    mirror.lines(&entries("a", 2..3));
+    mirror.lines(&entries("a", 2..3), 0);
     ok(&mut mirror, &call, 0);
     assert!(mirror.is_stored(second) && mirror.is_stored(none_since));
     assert_eq!(mirror.next_call(0), None, "the last line waits for a flush");
@@ -141,26 +141,51 @@ fn a_mark_covers_what_came_before_it_and_no_more() {
 }
 
 #[test]
+fn lines_after_a_result_wait_for_a_second_at_most() {
+    let mut mirror = mirror(FlushMode::Batched);
+    mirror.lines(&entries("a", 0..1), 0);
+    assert_eq!(mirror.deadline(), None, "before a result they wait for it");
+    mirror.flush();
+    let call = mirror.next_call(0).unwrap();
+    ok(&mut mirror, &call, 5);
+    mirror.lines(&entries("a", 1..2), 10);
+    mirror.lines(&entries("a", 2..3), 20);
+    assert_eq!(mirror.deadline(), Some(1_010));
+    mirror.handle_timeout(1_009);
+    assert_eq!(mirror.next_call(1_009), None);
+    mirror.handle_timeout(1_010);
+    let call = mirror.next_call(1_010).unwrap();
+    assert_eq!(appended(&call).1, [1, 2]);
+    ok(&mut mirror, &call, 1_010);
+    mirror.lines(&entries("a", 3..4), 2_000);
+    assert_eq!(
+        mirror.deadline(),
+        None,
+        "once: the next turn's lines wait for its result"
+    );
+}
+
+#[test]
 fn after_the_end_late_lines_go_at_once() {
     let mut mirror = mirror(FlushMode::Batched);
-    mirror.lines(&entries("a", 0..1));
+    mirror.lines(&entries("a", 0..1), 0);
     let end = mirror.finish();
     let call = mirror.next_call(0).unwrap();
-    mirror.lines(&entries("a", 1..2));
+    mirror.lines(&entries("a", 1..2), 0);
     ok(&mut mirror, &call, 0);
     assert!(mirror.is_stored(end));
     let late = mirror.next_call(0).unwrap();
     assert_eq!(appended(&late).1, [1]);
     ok(&mut mirror, &late, 0);
-    mirror.lines(&entries("a", 2..3));
+    mirror.lines(&entries("a", 2..3), 0);
     assert!(mirror.next_call(0).is_some());
 }
 
 #[test]
 fn three_tries_with_pauses_then_a_message_and_the_next_file() {
     let mut mirror = mirror(FlushMode::Batched);
-    mirror.lines(&entries("a", 0..1));
-    mirror.lines(&entries("b", 5..6));
+    mirror.lines(&entries("a", 0..1), 0);
+    mirror.lines(&entries("b", 5..6), 0);
     let mark = mirror.flush();
     let mut now = 1_000;
     for pause in [200, 800] {
@@ -203,10 +228,8 @@ fn three_tries_with_pauses_then_a_message_and_the_next_file() {
 #[test]
 fn a_call_whose_time_is_up_is_not_tried_again() {
     let mut mirror = mirror(FlushMode::Batched);
-    mirror.lines(&line(
-        &format!("{PROJECTS}/-p/a/subagents/agent-1.jsonl"),
-        &[r#"{"n":1}"#],
-    ));
+    let file = format!("{PROJECTS}/-p/a/subagents/agent-1.jsonl");
+    mirror.lines(&line(&file, &[r#"{"n":1}"#]), 0);
     mirror.flush();
     let call = mirror.next_call(7).unwrap();
     assert_eq!(call.timeout_ms, Some(60_000));
@@ -229,7 +252,7 @@ fn a_call_whose_time_is_up_is_not_tried_again() {
     );
 
     // One that the store itself gave up is treated alike.
-    mirror.lines(&entries("a", 0..1));
+    mirror.lines(&entries("a", 0..1), 0);
     mirror.flush();
     let call = mirror.next_call(0).unwrap();
     mirror.answered(call.id, Err(StoreError::timeout("the write", 5)), 0);
@@ -241,7 +264,7 @@ fn a_call_whose_time_is_up_is_not_tried_again() {
 fn files_elsewhere_are_told_once_and_malformed_lines_do_no_harm() {
     let mut mirror = mirror(FlushMode::Eager);
     for _ in 0..3 {
-        mirror.lines(&line("/elsewhere/-p/s.jsonl", &[r#"{"n":1}"#]));
+        mirror.lines(&line("/elsewhere/-p/s.jsonl", &[r#"{"n":1}"#]), 0);
     }
     assert!(matches!(
         mirror.next_trouble(),
@@ -255,11 +278,11 @@ fn files_elsewhere_are_told_once_and_malformed_lines_do_no_harm() {
         r#"{"type":"transcript_mirror","filePath":"/home/user/.claude/projects/-p/s.jsonl","entries":[4]}"#,
         r#"{"type":"transcript_mirror","filePath":"/home/user/.claude/projects/-p/s.jsonl","entries":{}}"#,
     ] {
-        mirror.lines(&RawMessage::from_text(text).unwrap());
+        mirror.lines(&RawMessage::from_text(text).unwrap(), 0);
         assert_eq!(mirror.next_trouble(), Some(Trouble::Malformed), "{text}");
         assert_eq!(mirror.next_trouble(), None, "{text}");
     }
-    mirror.lines(&line(&format!("{PROJECTS}/-p/s.jsonl"), &[]));
+    mirror.lines(&line(&format!("{PROJECTS}/-p/s.jsonl"), &[]), 0);
     assert!(mirror.is_idle(), "no entries, no call");
 }
 
@@ -270,10 +293,10 @@ fn a_store_that_is_far_too_slow_loses_lines_and_this_is_told() {
         flush: FlushMode::Eager,
         ..MirrorConfig::new(PROJECTS)
     });
-    mirror.lines(&entries("a", 0..2));
+    mirror.lines(&entries("a", 0..2), 0);
     let call = mirror.next_call(0).unwrap();
     for _ in 0..20 {
-        mirror.lines(&entries("a", 2..4));
+        mirror.lines(&entries("a", 2..4), 0);
     }
     let trouble = mirror.next_trouble().unwrap();
     assert!(trouble.to_string().contains("too slow"), "{trouble}");
@@ -281,7 +304,7 @@ fn a_store_that_is_far_too_slow_loses_lines_and_this_is_told() {
     ok(&mut mirror, &call, 0);
     let next = mirror.next_call(0).unwrap();
     ok(&mut mirror, &next, 0);
-    mirror.lines(&entries("a", 9..10));
+    mirror.lines(&entries("a", 9..10), 0);
     let next = mirror.next_call(0).unwrap();
     assert_eq!(appended(&next).1, [9]);
 }
@@ -321,7 +344,7 @@ fn replay(name: &str, flush: FlushMode) -> BTreeMap<String, Vec<String>> {
                 let all = expected.entry(key.unwrap().into()).or_default();
                 let entries = recorded["line"]["entries"].as_array().unwrap();
                 all.extend(entries.iter().map(Value::to_string));
-                mirror.lines(&message);
+                mirror.lines(&message, 0);
                 store(&mut mirror);
             }
             MessageType::Result => {

@@ -4,6 +4,8 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use towline_transcripts::materialize::Materialized;
+
 /// A folder of files with mode 0600, removed with everything in it when this is dropped.
 #[derive(Debug)]
 pub(crate) struct PrivateFiles {
@@ -12,6 +14,8 @@ pub(crate) struct PrivateFiles {
     reader: Option<(u32, u32)>,
     /// A forked child leaves them alone.
     owner: u32,
+    /// What the folder belongs to, when it is not ours alone.
+    whole: Option<Materialized>,
 }
 
 impl PrivateFiles {
@@ -24,9 +28,20 @@ impl PrivateFiles {
             folder,
             reader,
             owner: std::process::id(),
+            whole: None,
         };
         files.hand_over(&files.folder)?;
         Ok(files)
+    }
+
+    /// The files stand beside the config directory of a session from a store, and go with it.
+    pub(crate) fn beside(whole: Materialized, reader: Option<(u32, u32)>) -> PrivateFiles {
+        PrivateFiles {
+            folder: whole.folder().into(),
+            reader,
+            owner: std::process::id(),
+            whole: Some(whole),
+        }
     }
 
     /// The folder, named `towline-…`.
@@ -59,7 +74,7 @@ impl PrivateFiles {
 
 impl Drop for PrivateFiles {
     fn drop(&mut self) {
-        if self.owner != std::process::id() {
+        if self.owner != std::process::id() || self.whole.is_some() {
             return;
         }
         // A folder that is gone already is what is wanted.

@@ -10,6 +10,7 @@ use towline_protocol::connection::{Config, Connection, Diagnostic, Event, Limits
 use towline_protocol::launch::{
     plan, version_warnings, Environment, Hook, HostSide, InProcessServer, LaunchPlan, OnFailure,
 };
+use towline_transcripts::materialize::Materialized;
 
 use super::closing::{Closing, Graces};
 use super::handlers::Handlers;
@@ -17,6 +18,7 @@ use super::host::Host;
 use super::io::Io;
 use super::pipes::Pipes;
 use super::stderr::Stderr;
+use super::store::StoreSide;
 use super::tools::Tools;
 use super::wire::Wire;
 use super::{Core, End, Reply, RequestHandle, Session, Shared, Stats, ToolServer};
@@ -32,8 +34,8 @@ use crate::{discovery, Options};
 /// session that does not wait. One that panics has failed: the safe answer is sent.
 #[must_use]
 pub struct SessionBuilder {
-    options: Options,
-    host: HostSide,
+    pub(super) options: Options,
+    pub(super) host: HostSide,
     handlers: Handlers,
     servers: Vec<ToolServer>,
     bridged: Vec<String>,
@@ -42,6 +44,7 @@ pub struct SessionBuilder {
     elicitation_events: bool,
     catch_all: bool,
     stderr_events: bool,
+    pub(super) store: StoreSide,
 }
 
 impl SessionBuilder {
@@ -57,6 +60,7 @@ impl SessionBuilder {
             elicitation_events: false,
             catch_all: false,
             stderr_events: false,
+            store: StoreSide::default(),
         }
     }
 
@@ -255,8 +259,10 @@ impl SessionBuilder {
     ///
     /// Everything that `initialize` carries, the deadlines and the limits hold. Options that only a
     /// command line, the environment or a working directory can carry are the business of whoever
-    /// started the CLI; a [`Diagnostic::Options`] names them.
+    /// started the CLI; a [`Diagnostic::Options`] names them. Nothing is resumed from a session
+    /// store, and what is mirrored to one is what the CLI gives of itself (`--session-mirror`).
     pub fn start_over(mut self, transport: impl Transport + 'static) -> Result<Session, Error> {
+        self.prepare_store_of_stream()?;
         let tools = self.tools()?;
         let machine = machine(&self.options);
         let mut plan = plan(&self.options, &self.host, &machine).map_err(StartError::Launch)?;
@@ -317,11 +323,12 @@ impl SessionBuilder {
             &Arc<Reactor>,
         ) -> Result<(Wire, Option<u32>), Error>,
     ) -> Result<Session, Error> {
+        self.prepare_store()?;
         let tools = self.tools()?;
         let machine = machine(&self.options);
         let plan = plan(&self.options, &self.host, &machine).map_err(StartError::Launch)?;
         let cli = discovery::find(&self.options, &machine)?;
-        let (folder, files) = private_files(&plan)?;
+        let (folder, files) = private_files(&plan, self.store.materialized.take())?;
         let files: Vec<&str> = files.iter().map(String::as_str).collect();
         let command = plan.command(&cli, &files).map_err(StartError::Launch)?;
         let launch = Launch {
@@ -367,15 +374,19 @@ impl SessionBuilder {
             connection.add_bridged_server(name);
         }
         connection.initialize(&plan.initialize)?;
-        let warnings = warnings.into_iter().map(Diagnostic::Options);
-        let core = Core {
+        let warnings = warnings
+            .into_iter()
+            .chain(std::mem::take(&mut self.store.warnings));
+        let warnings = warnings.map(Diagnostic::Options);
+        let high_water = usize::try_from(self.options.high_water_bytes).unwrap_or(usize::MAX);
+        let mut core = Core {
             connection,
             epoch: Instant::now(),
             io: Io::new(wire),
             closing: Closing::new(graces),
             deferred: warnings.map(Event::Diagnostic).collect::<VecDeque<_>>(),
             deferred_weight: 0,
-            high_water: usize::try_from(self.options.high_water_bytes).unwrap_or(usize::MAX),
+            high_water,
             waiters: BTreeMap::new(),
             blocked: false,
             polled_by_host: false,
@@ -386,21 +397,27 @@ impl SessionBuilder {
             stats: Stats::default(),
             stderr: Stderr::new(tail, wants_stderr),
             end: End::NotYet,
+            mirroring: self.mirroring(high_water),
             version_check: Some(version_check),
         };
         let handlers = self.handlers;
-        let shared = Arc::new_cyclic(|shared| Shared {
-            owner: std::process::id(),
-            pid,
-            reactor,
-            core: Mutex::new(core),
-            handlers: Mutex::new(Handlers {
-                shared: shared.clone(),
-                ..handlers
-            }),
-            poller: AtomicUsize::new(0),
-            progress: Condvar::new(),
-            tools,
+        let shared = Arc::new_cyclic(|shared| {
+            if let Some(mirroring) = &mut core.mirroring {
+                mirroring.shared = shared.clone();
+            }
+            Shared {
+                owner: std::process::id(),
+                pid,
+                reactor,
+                core: Mutex::new(core),
+                handlers: Mutex::new(Handlers {
+                    shared: shared.clone(),
+                    ..handlers
+                }),
+                poller: AtomicUsize::new(0),
+                progress: Condvar::new(),
+                tools,
+            }
         });
         shared.lock_core().flush(&shared.reactor);
         Ok(Session { shared })
@@ -470,6 +487,7 @@ impl SessionBuilder {
             dialog_kinds,
             elicitation: self.elicitation_events || self.handlers.elicitation.is_some(),
             permission: self.host.permission_handler,
+            mirror: self.store.is_set(),
         }
     }
 }
@@ -478,16 +496,23 @@ fn reactor() -> Result<Arc<Reactor>, Error> {
     Ok(Arc::new(Reactor::new().map_err(StartError::Pipes)?))
 }
 
-/// Writes what may not stand on the command line; the paths in order.
-fn private_files(plan: &LaunchPlan) -> Result<(Option<PrivateFiles>, Vec<String>), Error> {
+/// Writes what may not stand on the command line, beside the session from a store if there is one;
+/// the paths in order.
+fn private_files(
+    plan: &LaunchPlan,
+    materialized: Option<Materialized>,
+) -> Result<(Option<PrivateFiles>, Vec<String>), Error> {
+    let reader = || plan.user.as_deref().map(account).transpose();
     let mut paths = Vec::new();
-    let mut folder = None;
+    let mut folder = match materialized {
+        Some(whole) => Some(PrivateFiles::beside(whole, reader()?)),
+        None => None,
+    };
     for file in &plan.private_files {
         let folder = match &folder {
             Some(folder) => folder,
             None => {
-                let reader = plan.user.as_deref().map(account).transpose()?;
-                folder.insert(PrivateFiles::create(reader).map_err(StartError::PrivateFile)?)
+                folder.insert(PrivateFiles::create(reader()?).map_err(StartError::PrivateFile)?)
             }
         };
         let path = folder

@@ -1,6 +1,6 @@
 //! The end of a session: the end of stdin, grace, SIGTERM to the group, grace, SIGKILL.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use towline_protocol::connection::{Millis, State};
 
@@ -16,6 +16,8 @@ const QUIET_AFTER_END_OF_INPUT: Millis = 600_000;
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 /// The graces of a session that is dropped without having been closed.
 const DROP_GRACE: Duration = Duration::from_secs(1);
+/// How long its store then has for what was not stored yet.
+const DROP_STORE: Duration = Duration::from_secs(5);
 
 /// How long each step of closing may take.
 #[derive(Debug, Clone, Copy)]
@@ -198,8 +200,9 @@ impl Core {
         if self.io.has_more() {
             return Some(Duration::ZERO);
         }
+        let store = self.store_wait_limit();
         if self.io.is_gone() {
-            return None;
+            return store;
         }
         let deadlines = [self.connection.deadline(), self.closing.deadline()];
         let now = self.now();
@@ -207,6 +210,7 @@ impl Core {
             .into_iter()
             .flatten()
             .map(|at| Duration::from_millis(at.saturating_sub(now)))
+            .chain(store)
             .min();
         if self.io.wire.must_look() {
             return Some(limit.map_or(LOOK_AGAIN, |limit| limit.min(LOOK_AGAIN)));
@@ -220,11 +224,22 @@ impl Core {
 }
 
 impl Shared {
-    /// Waits until the process is gone. Events stay queued, up to a bound on their bytes; what
-    /// comes beyond it during closing is dropped.
-    fn wait_for_end(&self) -> Result<(), Error> {
+    /// Waits until the process is gone, then until a store with a thread has everything, no longer
+    /// than `store`. Events stay queued, up to a bound on their bytes; what comes beyond it during
+    /// closing is dropped.
+    fn wait_for_end(&self, store: Option<Duration>) -> Result<(), Error> {
+        let mut store_until = None;
+        let mut is_done = |core: &mut Core| {
+            core.tend_store();
+            if !core.is_over() || !core.store_keeps_thread_busy() {
+                return core.is_over();
+            }
+            let now = Instant::now();
+            let until = *store_until.get_or_insert(store.and_then(|limit| now.checked_add(limit)));
+            until.is_some_and(|until| now >= until)
+        };
         let mut core = self.lock_core();
-        while !core.is_over() {
+        while !is_done(&mut core) {
             let polling = match core.polls_waiting {
                 0 => Polling::enter(self, &mut core, false),
                 _ => None,
@@ -233,8 +248,8 @@ impl Shared {
                 core = self.wait_for_progress(core, None);
                 continue;
             };
-            while !core.is_over() && core.polls_waiting == 0 {
-                let limit = core.wait_limit();
+            while !is_done(&mut core) && core.polls_waiting == 0 {
+                let limit = core.wait_limit().into_iter().chain(store).min();
                 core = self.wait(core, limit)?;
                 core.shed();
             }
@@ -298,7 +313,7 @@ impl Session {
             return Err(Error::Reentrant);
         }
         self.start_closing(grace.map(Graces::both))?;
-        self.shared.wait_for_end()
+        self.shared.wait_for_end(None)
     }
 }
 
@@ -331,7 +346,7 @@ impl Drop for Session {
         };
         // Nothing can be reported from here; the watchdog is the last resort.
         if self.start_closing(Some(grace)).is_ok() {
-            let _ = self.shared.wait_for_end();
+            let _ = self.shared.wait_for_end(Some(DROP_STORE));
         }
     }
 }

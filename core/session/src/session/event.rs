@@ -7,6 +7,7 @@ use towline_protocol::framing::RawMessage;
 
 use super::RequestHandle;
 use crate::error::{Error, Failure};
+use crate::store::StoreCallHandle;
 
 /// What happened, in the order in which it happened.
 #[derive(Debug)]
@@ -54,6 +55,10 @@ pub enum Event {
         /// How it ended.
         outcome: TurnOutcome,
     },
+    /// A call for the store of the host, to be answered once
+    /// ([`SessionBuilder::store_events`](super::SessionBuilder::store_events)). Dropping the handle
+    /// unanswered means that it failed.
+    StoreCall(StoreCallHandle),
     /// A line of the CLI's stderr, when the host asked for them.
     Stderr(String),
     /// Something odd that does not end the session.

@@ -7,9 +7,11 @@ use std::sync::Weak;
 use towline_protocol::connection::{self, Answer, Diagnostic, RequestKind};
 use towline_protocol::control::answer::{PermissionResult, PermissionUpdates};
 use towline_protocol::mcp::CallResult;
+use towline_transcripts::store::PendingCall;
 
 use super::{Core, Event, RequestHandle, Shared};
 use crate::error::{Error, LocalError};
+use crate::store::StoreCallHandle;
 
 /// What a handler says to a request.
 #[derive(Debug, Clone, PartialEq)]
@@ -233,6 +235,12 @@ impl Handlers {
             connection::Event::Diagnostic(diagnostic) => Event::Diagnostic(diagnostic),
             _ => return Delivered::Aside,
         })
+    }
+
+    /// A call for the store of the host.
+    pub(super) fn store_call(&self, pending: PendingCall) -> Delivered<Event> {
+        let handle = StoreCallHandle::new(self.shared.clone(), pending);
+        Delivered::Event(Event::StoreCall(handle))
     }
 
     pub(super) fn serves_stderr(&self) -> bool {

@@ -142,6 +142,7 @@ impl Core {
         }
         self.flush(reactor);
         self.advance_closing(reactor);
+        self.tend_store();
     }
 
     /// Reads once; `false` when there was nothing to read or the output has ended.

@@ -7,10 +7,12 @@ mod guard;
 mod handlers;
 mod host;
 mod io;
+mod mirroring;
 mod pipes;
 mod poll;
 mod request;
 mod stderr;
+mod store;
 mod tools;
 mod wait;
 mod wire;
@@ -37,6 +39,7 @@ use closing::Closing;
 use guard::CoreGuard;
 use handlers::Handlers;
 use io::Io;
+use mirroring::Mirroring;
 use stderr::Stderr;
 
 /// A conversation with one CLI: a process of its own, or whatever speaks at the other end of a
@@ -104,6 +107,8 @@ pub(crate) struct Core {
     stats: Stats,
     stderr: Stderr,
     end: End,
+    /// The session store, if there is one.
+    mirroring: Option<Mirroring>,
     /// What to warn of once the CLI has told its version.
     version_check: Option<VersionCheck>,
 }
@@ -142,7 +147,8 @@ impl Core {
         !self.deferred.is_empty()
             || self.connection.has_events()
             || self.stderr.has_lines()
-            || matches!(self.end, End::Due)
+            || self.store_has_events()
+            || (matches!(self.end, End::Due) && !self.store_is_busy())
     }
 
     fn defer(&mut self, event: connection::Event) {

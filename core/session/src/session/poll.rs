@@ -8,6 +8,7 @@ use towline_protocol::connection::{self, Diagnostic, HandshakeFailure};
 
 use super::guard::CoreGuard;
 use super::handlers::{Delivered, Handlers};
+use super::mirroring::weight_of;
 use super::{this_thread, Closed, Core, End, Event, Session, Shared, Waiter};
 use crate::error::{Error, RemoteError};
 use crate::process::Exit;
@@ -186,7 +187,7 @@ impl Core {
     /// The next event of the connection that is not the answer to a waiting call.
     pub(super) fn next_raw(&mut self) -> Option<connection::Event> {
         loop {
-            let event = self.connection.poll_event()?;
+            let event = self.next_unheld()?;
             self.stats.events += 1;
             self.check_version();
             match event {
@@ -220,7 +221,7 @@ impl Core {
 
     /// The last event, when it is due.
     pub(super) fn closed_event(&mut self) -> Option<Event> {
-        if !matches!(self.end, End::Due) {
+        if !matches!(self.end, End::Due) || self.store_is_busy() {
             return None;
         }
         self.end = End::Reported;
@@ -341,6 +342,10 @@ impl Core {
         shared: &Shared,
         handlers: &mut Handlers,
     ) -> (Delivered<Event>, usize) {
+        if let Some(pending) = self.next_store_call() {
+            let weight = weight_of(&pending.call);
+            return (handlers.store_call(pending), weight);
+        }
         if let Some(line) = self.stderr.next_line() {
             let weight = line.len();
             return (handlers.stderr(line), weight);

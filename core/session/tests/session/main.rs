@@ -14,6 +14,7 @@ mod start;
 mod stderr;
 mod stdin;
 mod stdout;
+mod stores;
 mod support;
 mod threads;
 mod tools;

@@ -14,6 +14,7 @@ pub use folder::Materialized;
 
 use std::future::Future;
 
+use crate::is_session_id;
 use crate::store::{
     Calls, Capabilities, Entry, SessionKey, StoreError, StoreErrorKind, StoreTask, TaskError,
 };
@@ -65,7 +66,7 @@ impl ResumeRequest {
     /// one is to be continued.
     pub fn asks_the_store(&self) -> bool {
         match &self.resume {
-            Some(id) => is_uuid(id),
+            Some(id) => is_session_id(id),
             None => self.continue_conversation,
         }
     }
@@ -157,7 +158,7 @@ impl Resuming {
             .await?;
         sessions.sort_by_key(|session| std::cmp::Reverse(session.mtime));
         for session in sessions {
-            if !is_uuid(&session.session_id) {
+            if !is_session_id(&session.session_id) {
                 continue;
             }
             if let Some((id, entries)) = self.load(session.session_id).await? {
@@ -259,15 +260,4 @@ fn name(error: TaskError, what: &str, limit_ms: u64) -> TaskError {
         call,
         error: StoreError { message, ..error },
     }
-}
-
-/// Whether a session's id has the form of a UUID; anything else could be no name of a file.
-fn is_uuid(id: &str) -> bool {
-    let groups = [8, 4, 4, 4, 12];
-    let mut parts = id.split('-');
-    groups.iter().all(|length| {
-        parts.next().is_some_and(|part| {
-            part.len() == *length && part.bytes().all(|byte| byte.is_ascii_hexdigit())
-        })
-    }) && parts.next().is_none()
 }

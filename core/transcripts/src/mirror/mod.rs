@@ -17,6 +17,7 @@ use std::collections::{BTreeSet, VecDeque};
 use towline_protocol::framing::RawMessage;
 use towline_protocol::json::{self, Elements};
 
+use crate::project::nfc;
 use crate::store::{
     CallId, Entry, PendingCall, SessionKey, StoreAnswer, StoreCall, StoreError, StoreErrorKind,
 };
@@ -33,14 +34,17 @@ pub const MOST_BYTES: usize = 1 << 20;
 pub const CALL_LIMIT: Millis = 60_000;
 /// The pauses before the second and the third try of a call that failed.
 pub const PAUSES: [Millis; 2] = [200, 800];
+/// How long lines wait that come after a result: the last ones of a turn, with nothing to follow
+/// them.
+pub const LATE_LINES: Millis = 1_000;
 /// With more bytes than this on their way to a store that is too slow, lines are lost: 64 MiB.
 pub const BACKLOG: usize = 64 << 20;
 
 /// When entries go to the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum FlushMode {
-    /// Before a result is delivered, at the end, and whenever more than [`MOST_ENTRIES`] entries or
-    /// [`MOST_BYTES`] bytes wait.
+    /// Before a result is delivered, [`LATE_LINES`] after the first line behind it, at the end, and
+    /// whenever more than [`MOST_ENTRIES`] entries or [`MOST_BYTES`] bytes wait.
     #[default]
     Batched,
     /// With every line of the CLI. While a call is open the lines that come are joined.
@@ -101,6 +105,10 @@ pub struct Mirror {
     flush_again: bool,
     /// Every line is flushed: the session has ended.
     finishing: bool,
+    /// The next line is the first one after a flush that was asked for.
+    begins_late: bool,
+    /// When late lines are flushed.
+    late_until: Option<Millis>,
     last_call: u64,
     /// Flushes asked for, those that the open batch answers, and those that are done.
     asked: u64,
@@ -115,13 +123,20 @@ pub struct Mirror {
 
 impl Mirror {
     /// A mirror that was told nothing yet.
-    pub fn new(config: MirrorConfig) -> Mirror {
+    pub fn new(mut config: MirrorConfig) -> Mirror {
+        // The CLI writes its paths in the composed form.
+        let composed: Vec<String> = config.projects.iter().map(|path| nfc(path)).collect();
+        config.projects.extend(composed);
+        config.projects.sort();
+        config.projects.dedup();
         Mirror {
             config,
             waiting: Waiting::default(),
             batch: None,
             flush_again: false,
             finishing: false,
+            begins_late: false,
+            late_until: None,
             last_call: 0,
             asked: 0,
             taken: 0,
@@ -134,7 +149,7 @@ impl Mirror {
 
     /// The CLI wrote a `transcript_mirror` line. Nothing is copied: the line stays in memory until
     /// the store has its entries.
-    pub fn lines(&mut self, message: &RawMessage) {
+    pub fn lines(&mut self, message: &RawMessage, now: Millis) {
         let mut path = None;
         let mut entries = "[]";
         // A message is an object, so this cannot fail.
@@ -173,6 +188,9 @@ impl Mirror {
         let full = self.waiting.entries() > MOST_ENTRIES || self.waiting.bytes() > MOST_BYTES;
         if full || self.finishing || self.config.flush == FlushMode::Eager {
             self.begin_flush();
+        } else if self.begins_late && !self.waiting.is_empty() {
+            self.begins_late = false;
+            self.late_until = Some(now.saturating_add(LATE_LINES));
         }
     }
 
@@ -205,6 +223,7 @@ impl Mirror {
     /// Has everything told so far stored as soon as may be; the mark tells when it is.
     pub fn flush(&mut self) -> Mark {
         self.asked += 1;
+        self.begins_late = true;
         if self.waiting.is_empty() {
             match self.batch {
                 // What was told is all in the open batch.
@@ -225,6 +244,7 @@ impl Mirror {
     }
 
     fn begin_flush(&mut self) {
+        self.late_until = None;
         if self.batch.is_some() {
             self.flush_again = true;
         } else if !self.waiting.is_empty() {
@@ -305,15 +325,20 @@ impl Mirror {
 
     /// When [`handle_timeout`](Mirror::handle_timeout) has to be called at the latest.
     pub fn deadline(&self) -> Option<Millis> {
-        match self.batch.as_ref()?.step {
-            Step::Ready => None,
-            Step::Called { until, .. } | Step::Pausing { until } => Some(until),
-        }
+        let step = self.batch.as_ref().map(|batch| batch.step);
+        let step = match step {
+            Some(Step::Called { until, .. } | Step::Pausing { until }) => Some(until),
+            Some(Step::Ready) | None => None,
+        };
+        [step, self.late_until].into_iter().flatten().min()
     }
 
-    /// Gives a call up whose time has passed: it may still land, so it is not tried again. After
-    /// this [`next_call`](Mirror::next_call) may have something.
+    /// Flushes late lines that have waited long enough, and gives a call up whose time has passed:
+    /// it may still land, so it is not tried again. After this [`next_call`](Mirror::next_call) may have something.
     pub fn handle_timeout(&mut self, now: Millis) {
+        if self.late_until.is_some_and(|until| now >= until) {
+            self.begin_flush();
+        }
         let Some(batch) = &self.batch else { return };
         match batch.step {
             Step::Called { until, .. } if now >= until => {
