@@ -127,6 +127,12 @@ impl From<Arc<dyn SessionStore>> for OpenStore {
     }
 }
 
+impl From<Box<dyn SessionStore>> for OpenStore {
+    fn from(store: Box<dyn SessionStore>) -> OpenStore {
+        OpenStore::new(store.into())
+    }
+}
+
 impl<S: SessionStore + 'static> From<Arc<S>> for OpenStore {
     fn from(store: Arc<S>) -> OpenStore {
         OpenStore::new(store)
