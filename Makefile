@@ -67,6 +67,7 @@ bench: ## measure against plain loops on one core; prints ratios and the machine
 	taskset -c 0 $(CARGO) bench --locked -p towline-benches
 	$(TARGET)/release/permission
 	$(TARGET)/release/many
+	$(TARGET)/release/mirror
 
 fuzz: ## run every fuzz target for FUZZ_SECONDS (60) each; needs cargo-fuzz and a nightly toolchain
 	fuzz/run.sh $(or $(FUZZ_SECONDS),60)

@@ -80,6 +80,9 @@ pub enum StartError {
     /// A session could not be loaded from the store, or the store cannot do what the options ask.
     #[error(transparent)]
     Store(#[from] towline_transcripts::store::TaskError),
+    /// The store that option `sessionStore` names could not be opened.
+    #[error("cannot open the session store: {0} (option sessionStore)")]
+    OpenStore(towline_transcripts::store::StoreError),
     /// A session that was loaded from the store could not be written for the CLI.
     #[error("cannot write the session from the store for the CLI: {0}")]
     Materialize(io::Error),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Weak;
 
-use towline_protocol::launch::Dialect;
+use towline_protocol::launch::{Dialect, SessionStoreChoice};
 use towline_transcripts::materialize::{ConfigSources, Materialized, Plan, ResumeRequest};
 use towline_transcripts::mirror::{FlushMode, KeyNames, MirrorConfig};
 use towline_transcripts::project_key;
@@ -50,7 +50,7 @@ impl SessionBuilder {
     ///
     /// [`start`](SessionBuilder::start) then loads the session to resume, if any, before the CLI is
     /// started; option `loadTimeoutMs` limits each call. `flush` wins over option
-    /// `sessionStoreFlush`.
+    /// `sessionStoreFlush`, the store over one that option `sessionStore` names by URL.
     pub fn session_store(
         mut self,
         store: impl Into<OpenStore>,
@@ -136,6 +136,11 @@ impl SessionBuilder {
 
     /// Before a launch: loads the session to resume, and finds out where transcripts will be.
     pub(super) fn prepare_store(&mut self) -> Result<(), Error> {
+        if let (None, SessionStoreChoice::Url(url)) = (&self.store.way, &self.options.session_store)
+        {
+            let store = OpenStore::open(url).map_err(StartError::OpenStore)?;
+            self.store.way = Some(Way::Thread(store));
+        }
         let Some(way) = &self.store.way else {
             return Ok(());
         };

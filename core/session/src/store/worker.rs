@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use towline_transcripts::store::{
-    CallKind, Capabilities, PendingCall, SessionStore, StoreAnswer, StoreCall, StoreError,
+    open, CallKind, Capabilities, PendingCall, SessionStore, StoreAnswer, StoreCall, StoreError,
     StoreTask, TaskError,
 };
 
@@ -37,6 +37,20 @@ impl OpenStore {
             store,
             jobs: Mutex::new(None),
         }))
+    }
+
+    /// Opens the store that a URL names; see [`towline_transcripts::store::open`]. Blocks.
+    pub fn open(url: &str) -> Result<OpenStore, StoreError> {
+        // A thread of its own: that of the host may belong to a runtime in which nothing may block.
+        let opened = std::thread::scope(|scope| {
+            let opening = std::thread::Builder::new()
+                .name("towline-store".into())
+                .spawn_scoped(scope, || open(url));
+            let opening = opening.map_err(StoreError::failed)?;
+            let panicked = |_| Err(StoreError::failed("opening the store panicked"));
+            opening.join().unwrap_or_else(panicked)
+        });
+        opened.map(OpenStore::from)
     }
 
     /// The store, for calls on the caller's own thread.

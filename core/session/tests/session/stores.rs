@@ -704,3 +704,23 @@ fn a_killed_host_leaves_no_folder() {
         (!is_alive(pid) && private_folders(temp.path()) == 0).then_some(())
     });
 }
+
+#[test]
+fn a_store_by_url() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("dir:{}", folder.path().display());
+    let fake =
+        script(json!([mirror("s", &[1]), {"emit": result()}])).set("sessionStore", url.clone());
+    let session = fake.start();
+    message(&session, "result");
+    let store = towline::transcripts::store::open(&url).unwrap();
+    let found = store.load(&SessionKey::main("-p", "s")).unwrap().unwrap();
+    assert_eq!(numbers(&found), [1]);
+
+    let fake = script(json!([])).set("sessionStore", "nonsense:x");
+    let error = fake.builder().start().unwrap_err().to_string();
+    assert!(
+        error.contains("nonsense") && error.contains("sessionStore"),
+        "{error}"
+    );
+}

@@ -41,6 +41,7 @@ pub(super) fn run(mode: &str) -> Result<i32, String> {
     let mut bench = Bench {
         kind,
         count,
+        mirrored: mirrored()?,
         input: Lines::default(),
         template: Vec::new(),
         prompts: 0,
@@ -48,6 +49,28 @@ pub(super) fn run(mode: &str) -> Result<i32, String> {
     };
     bench.serve().map_err(|error| error.to_string())?;
     Ok(0)
+}
+
+/// A `transcript_mirror` line of as many entries as `FAKE_CLI_BENCH_MIRROR` says; nothing without.
+fn mirrored() -> Result<Vec<u8>, String> {
+    let Ok(text) = std::env::var("FAKE_CLI_BENCH_MIRROR") else {
+        return Ok(Vec::new());
+    };
+    let count: usize = text
+        .parse()
+        .map_err(|_| format!("FAKE_CLI_BENCH_MIRROR={text}: expected a number of entries"))?;
+    let entry = object([
+        ("type", Json::string("progress")),
+        ("sessionId", Json::string(SESSION)),
+        ("data", Json::string(&"x".repeat(200))),
+    ]);
+    let file = format!("/bench/projects/-bench/{SESSION}.jsonl");
+    let line = object([
+        ("type", Json::string("transcript_mirror")),
+        ("filePath", Json::string(&file)),
+        ("entries", Json::Array(vec![entry; count])),
+    ]);
+    Ok(with_newline(&line))
 }
 
 /// Lines of stdin.
@@ -88,6 +111,8 @@ impl Lines {
 struct Bench {
     kind: Kind,
     count: u64,
+    /// The line that a CLI with a mirrored transcript writes before each request, if any.
+    mirrored: Vec<u8>,
     input: Lines,
     /// The request without its id: what comes before it and after it.
     template: Vec<Vec<u8>>,
@@ -147,6 +172,7 @@ impl Bench {
             self.requests += 1;
             let id = format!("bench-{:016}", self.requests);
             request.clear();
+            request.extend_from_slice(&self.mirrored);
             for (place, part) in self.template.iter().enumerate() {
                 if place > 0 {
                     request.extend_from_slice(id.as_bytes());

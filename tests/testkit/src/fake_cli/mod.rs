@@ -64,7 +64,8 @@
 //! (`can_use_tool`, `hook_callback`, `mcp_message` with `tools/call`) one after another, each once the
 //! one before is answered; then a result. No JSON is parsed in between. Hooks call the first callback that
 //! `initialize` registers; tools the first tool of the first in-process server, with the arguments in
-//! `FAKE_CLI_BENCH_ARGUMENTS` (default `{}`).
+//! `FAKE_CLI_BENCH_ARGUMENTS` (default `{}`). With `FAKE_CLI_BENCH_MIRROR` a `transcript_mirror` line of
+//! that many entries, below `/bench/projects`, is written before each request.
 
 mod bench;
 mod log;
