@@ -134,22 +134,31 @@ impl SessionBuilder {
         })
     }
 
+    /// Opens the store that an option names, if the host gave none, and tells the launch. `false`
+    /// without a store.
+    fn open_store(&mut self) -> Result<bool, Error> {
+        let store = &mut self.store;
+        if let (None, SessionStoreChoice::Url(url)) = (&store.way, &self.options.session_store) {
+            let opened = OpenStore::open(url).map_err(StartError::OpenStore)?;
+            store.way = Some(Way::Thread(opened));
+        }
+        if store.way.is_none() {
+            return Ok(false);
+        }
+        self.host.store_mirror = true;
+        if store.flush.is_none() {
+            store.flush = named_flush(&self.options)?;
+        }
+        Ok(true)
+    }
+
     /// Before a launch: loads the session to resume, and finds out where transcripts will be.
     pub(super) fn prepare_store(&mut self) -> Result<(), Error> {
-        if let (None, SessionStoreChoice::Url(url)) = (&self.store.way, &self.options.session_store)
-        {
-            let store = OpenStore::open(url).map_err(StartError::OpenStore)?;
-            self.store.way = Some(Way::Thread(store));
-        }
-        let Some(way) = &self.store.way else {
+        if !self.open_store()? {
             return Ok(());
-        };
-        self.host.store_mirror = true;
-        if self.store.flush.is_none() {
-            self.store.flush = named_flush(&self.options)?;
         }
         if self.store.materialized.is_none() {
-            if let (Some(task), Way::Thread(store)) = (self.resume_task()?, way) {
+            if let (Some(task), Some(Way::Thread(store))) = (self.resume_task()?, &self.store.way) {
                 if let Some(plan) = store.run(task).map_err(StartError::Store)? {
                     self.store.materialized = Some(self.materialize(&plan)?);
                 }
@@ -161,19 +170,16 @@ impl SessionBuilder {
             self.options.continue_conversation = false;
             self.host.config_dir = Some(config_dir.to_string_lossy().into_owned());
             self.store.projects = names_of(&config_dir.join("projects"));
-            self.store
-                .warnings
-                .extend_from_slice(materialized.warnings());
-        } else if self.options.runs_remotely() {
-            if self.resume_request().asks_the_store() {
-                self.store.warnings.push(
-                    "the session to resume is not taken from the store: the CLI behind the \
-                     launcher could not see its files"
-                        .into(),
-                );
-            }
-        } else if let Some(projects) = self.config_sources().projects() {
-            self.store.projects = names_of(&folder_of_cli(&self.options).join(projects));
+            let warnings = materialized.warnings();
+            self.store.warnings.extend_from_slice(warnings);
+        } else if !self.options.runs_remotely() {
+            self.find_projects();
+        } else if self.resume_request().asks_the_store() {
+            self.store.warnings.push(
+                "the session to resume is not taken from the store: the CLI behind the launcher \
+                 could not see its files"
+                    .into(),
+            );
         }
         Ok(())
     }
@@ -181,17 +187,16 @@ impl SessionBuilder {
     /// Before a session over a stream to a CLI that runs already: what it resumes is not ours to
     /// say.
     pub(super) fn prepare_store_of_stream(&mut self) -> Result<(), Error> {
-        if self.store.way.is_none() {
-            return Ok(());
+        if self.open_store()? {
+            self.find_projects();
         }
-        self.host.store_mirror = true;
-        if self.store.flush.is_none() {
-            self.store.flush = named_flush(&self.options)?;
-        }
+        Ok(())
+    }
+
+    fn find_projects(&mut self) {
         if let Some(projects) = self.config_sources().projects() {
             self.store.projects = names_of(&folder_of_cli(&self.options).join(projects));
         }
-        Ok(())
     }
 
     /// The store side of the session.

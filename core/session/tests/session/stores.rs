@@ -682,7 +682,7 @@ fn a_killed_host_leaves_no_folder() {
         let builder = fake.builder().session_store(stored(&fake), None);
         let session = builder.start().unwrap();
         session.connect(Some(LONG)).unwrap();
-        println!("\nREADY {}", session.pid());
+        println!("\nREADY {}", session.pid().unwrap());
         loop {
             std::thread::park();
         }

@@ -66,7 +66,8 @@ impl FlushMode {
 #[derive(Debug, Clone)]
 pub struct MirrorConfig {
     /// The folder of the projects' folders as the CLI writes it, `CONFIG/projects`; more than one
-    /// when it has several names. They have to be absolute.
+    /// when it has several names. They have to be absolute. None at all: it is found out from each
+    /// path ([`PathStyle::session_key_anywhere`]), for a CLI on another machine.
     pub projects: Vec<String>,
     /// Whose rules those paths follow.
     pub path_style: PathStyle,
@@ -196,6 +197,9 @@ impl Mirror {
 
     fn key_of(&self, path: &str) -> Option<SessionKey> {
         let style = self.config.path_style;
+        if self.config.projects.is_empty() {
+            return style.session_key_anywhere(path);
+        }
         let mut projects = self.config.projects.iter();
         projects.find_map(|projects| style.session_key(path, projects))
     }

@@ -1,5 +1,6 @@
 //! From the path of a transcript file to its key in a store (`protocol.md §10`).
 
+use crate::is_session_id;
 use crate::store::SessionKey;
 
 /// Whose rules the paths of the CLI follow.
@@ -126,6 +127,25 @@ impl PathStyle {
             session_id: session_id.into(),
             subpath,
         })
+    }
+
+    /// The key of the transcript at `file`, wherever its projects folder is: below the last folder
+    /// named `projects` that makes it one of a session with a UUID. For a CLI on another machine.
+    pub fn session_key_anywhere(self, file: &str) -> Option<SessionKey> {
+        let end_of_projects = |(at, separator): (usize, char)| {
+            let before = file.get(..at)?;
+            before
+                .rsplit(|c| self.is_separator(c))
+                .next()
+                .filter(|name| self.same(name, "projects"))?;
+            self.is_separator(separator).then_some(before)
+        };
+        let mut places: Vec<&str> = file.char_indices().filter_map(end_of_projects).collect();
+        places.reverse();
+        places
+            .into_iter()
+            .filter_map(|projects| self.session_key(file, projects))
+            .find(|key| is_session_id(&key.session_id))
     }
 }
 
@@ -259,5 +279,32 @@ mod tests {
         );
         assert_eq!(windows(r"\\other\share\projects\-p\s.jsonl", share), None);
         assert_eq!(windows(r"C:-p\s.jsonl", r"C:\"), None);
+    }
+
+    #[test]
+    fn a_projects_folder_that_nobody_named() {
+        let id = "aaaaaaaa-0000-4000-8000-000000000001";
+        let unix = |file: String| show(PathStyle::Unix.session_key_anywhere(&file));
+        assert_eq!(
+            unix(format!("/home/x/.claude/projects/-p/{id}.jsonl")),
+            Some(format!("-p {id} -"))
+        );
+        assert_eq!(
+            unix(format!(
+                "/projects/a/b/c/projects/-p/{id}/subagents/agent-projects.jsonl"
+            )),
+            Some(format!("-p {id} subagents/agent-projects"))
+        );
+        assert_eq!(
+            unix(format!("/x/projects/projects/{id}.jsonl")),
+            Some(format!("projects {id} -"))
+        );
+        assert_eq!(unix(format!("/x/myprojects/-p/{id}.jsonl")), None);
+        assert_eq!(unix("/x/projects/-p/notes.jsonl".into()), None);
+        let windows = format!(r"C:\x\projects\-p\{id}.jsonl");
+        assert_eq!(
+            show(PathStyle::Windows.session_key_anywhere(&windows)),
+            Some(format!("-p {id} -"))
+        );
     }
 }

@@ -174,7 +174,7 @@ fn a_cli_that_is_killed_leaves_what_was_stored(stage: &Stage) {
     let id = host.session().session_id().expect("known after a turn");
     host.send("GATE never");
     assert!(stage.api().wait_at_gate("never", LIMIT));
-    Watched::new([host.session().pid()]).kill();
+    Watched::new(host.session().pid()).kill();
     let ending = host.ended();
     assert!(ending.closing.error.is_some(), "{:?}", ending.closing);
     stage.api().release("never");
@@ -232,7 +232,7 @@ fn subagents_come_along(stage: &Stage) {
     options["resume"] = json!(id);
     let mut host = elsewhere(stage, "second", &store, options);
     host.connect();
-    let pid = host.session().pid();
+    let pid = host.session().pid().unwrap();
     let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap();
     let environment = String::from_utf8_lossy(&environment).into_owned();
     let config = environment
