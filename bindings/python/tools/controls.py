@@ -126,7 +126,11 @@ def method(subtype: str, schema: dict[str, Any], asynchronous: bool) -> str:
     if lines:
         doc = f'        """{text}\n\n        Args:\n' + "\n".join(lines) + '\n        """'
     groups = ", ".join("{" + ", ".join(group) + "}" for group in (always, optional, nullable))
-    call = f'self._control("{subtype}", payload({groups}))' if fields else f'self._control("{subtype}", {{}})'
+    call = (
+        f'self._control("{subtype}", payload({groups}))'
+        if fields
+        else f'self._control("{subtype}", {{}})'
+    )
     define, wait = ("async def", "await ") if asynchronous else ("def", "")
     head = f"    {define} {subtype}({', '.join(signature)}) -> dict[str, Any]:"
     return f"{head}\n{doc}\n        return {wait}{call}\n"

@@ -115,8 +115,8 @@ class Session(Controls):
         return self._connected().session.session_id
 
     @property
-    def pid(self) -> int:
-        """The process id of the CLI."""
+    def pid(self) -> int | None:
+        """The process id of the CLI, while it is known."""
         return self._connected().session.pid
 
     def close(self) -> None:

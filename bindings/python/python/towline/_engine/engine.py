@@ -76,10 +76,10 @@ class Engine:
         if transport is None:
             self.session = _native.Session(Start(launch), self.inbox)
         else:
-            from .wire import Wire
+            from . import wire
 
             self.session, pipe = _native.Session.over(Start(launch), self.inbox)
-            self._wire = Wire(transport, pipe, loop)
+            self._wire = wire.Wire(transport, pipe, loop)
         loop.watch(self)
 
     # What the session tells.
