@@ -46,7 +46,7 @@ $(EXAMPLES)/%: examples/c/%.c include/towline.h lib
 	@mkdir -p $(EXAMPLES)
 	$(CC) $(C_FLAGS) $< -o $@ -L$(TARGET)/debug -ltowline -Wl,-rpath,'$$ORIGIN/../debug'
 
-examples: $(EXAMPLES)/chat $(EXAMPLES)/eventloop $(EXAMPLES)/quickstart ## build the C examples
+examples: $(EXAMPLES)/chat $(EXAMPLES)/eventloop $(EXAMPLES)/quickstart $(EXAMPLES)/transport ## build the C examples
 
 $(PYTHON_VENV)/installed: bindings/python/requirements.txt
 	$(PYTHON) -m venv $(PYTHON_VENV)

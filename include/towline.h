@@ -92,6 +92,21 @@
 #define TOWLINE_HOOK_BLOCK 2
 
 /**
+ * What a transport returns that can read or write nothing at once.
+ */
+#define TOWLINE_WOULD_BLOCK -1
+
+/**
+ * What a transport returns that can read or write nothing any more.
+ */
+#define TOWLINE_BROKEN -2
+
+/**
+ * The exit of a transport that leads to no process, or does not know how it ended.
+ */
+#define TOWLINE_NO_EXIT INT64_MIN
+
+/**
  * What a function returns. The values never change their meaning and are never reused; new ones
  * may be added.
  */
@@ -475,6 +490,12 @@ typedef struct towline_request towline_request;
 typedef struct towline_session towline_session;
 
 /**
+ * How a transport says that it is ready. The transport gets one when it is opened and frees it
+ * with towline_waker_free(), when it likes; it may outlive the session.
+ */
+typedef struct towline_waker towline_waker;
+
+/**
  * What a callback has done with its request: TOWLINE_ANSWERED, TOWLINE_LATER or TOWLINE_FAILED.
  * Any other value counts as TOWLINE_FAILED.
  */
@@ -501,6 +522,94 @@ typedef void (*towline_finalize)(void *user_data);
  * until the callback returns. It runs like a towline_request_callback.
  */
 typedef void (*towline_line_callback)(void *user_data, const char *line, size_t len);
+
+/**
+ * How the CLI is to be started, for a transport that starts it: what execve() takes. Everything is
+ * valid until the function that gets it returns.
+ */
+typedef struct {
+    /**
+     * The executable, after a launcher's prefix if there is one, and its arguments, then NULL.
+     */
+    const char *const *argv;
+    /**
+     * The whole environment, each "NAME=value", then NULL.
+     */
+    const char *const *env;
+    /**
+     * The folder to start in; NULL is the host's.
+     */
+    const char *cwd;
+    /**
+     * The user to run as, by name or number; NULL is the host's.
+     */
+    const char *user;
+} towline_launch;
+
+/**
+ * A byte stream to a CLI, in functions of the host. None of them may wait: what cannot be done at
+ * once returns TOWLINE_WOULD_BLOCK, and towline_waker_wake() is called when it can. They run one at
+ * a time, on whatever thread calls a function of the session, with the session locked: what of the
+ * session they call fails with TOWLINE_ERR_REENTRANT. They must return: no longjmp, no C++ exception.
+ */
+typedef struct {
+    /**
+     * sizeof(towline_transport), so that members can be added.
+     */
+    size_t size;
+    /**
+     * Whether the CLI is started by open, with every option: then it gets a launch.
+     * "watchdog" and "processGroup" are its own to see to. Otherwise the CLI runs already, or is
+     * started in some other way: options that only a command line or the environment can carry have
+     * no effect, and a TOWLINE_DIAGNOSTIC names them.
+     */
+    bool launches;
+    /**
+     * Opens the stream of a session and returns it for the functions below; NULL fails
+     * towline_session_create() with TOWLINE_ERR_START. launch is NULL unless launches is set.
+     * waker is the stream's own from then on, whatever is returned.
+     */
+    void *(*open)(void *user_data, const towline_launch *launch, towline_waker *waker);
+    /**
+     * Reads at most len bytes of the CLI's output: how many, 0 at the end,
+     * TOWLINE_WOULD_BLOCK or TOWLINE_BROKEN.
+     */
+    ptrdiff_t (*read)(void *stream, void *buffer, size_t len);
+    /**
+     * The same for its stderr. NULL when there is none.
+     */
+    ptrdiff_t (*read_stderr)(void *stream, void *buffer, size_t len);
+    /**
+     * Takes at most len bytes for the CLI's input: how many, TOWLINE_WOULD_BLOCK or
+     * TOWLINE_BROKEN.
+     */
+    ptrdiff_t (*write)(void *stream, const void *bytes, size_t len);
+    /**
+     * No more input comes. Called once.
+     */
+    void (*end_input)(void *stream);
+    /**
+     * The grace after the end of the input has passed: asks the CLI to end, as SIGTERM does. false
+     * when it cannot be asked; close then follows at once. NULL is the same.
+     */
+    bool (*terminate)(void *stream);
+    /**
+     * Ends it for good. Called once, also when the CLI has ended by itself.
+     */
+    void (*close)(void *stream);
+    /**
+     * Whether it is known how the CLI ended; asked after the end of the output and after close.
+     * *exit is TOWLINE_NO_EXIT before, *problem NULL: they may be set to the exit status, or a
+     * signal's number made negative, and to what went wrong with the stream (a text that stays valid
+     * until free). Until it is known the session waits, for its graces at most. NULL: nothing is
+     * ever known.
+     */
+    bool (*ended)(void *stream, int64_t *exit, const char **problem);
+    /**
+     * Nothing uses the stream any more. NULL for none.
+     */
+    void (*free)(void *stream);
+} towline_transport;
 
 #ifdef __cplusplus
 extern "C" {
@@ -786,6 +895,30 @@ towline_status towline_options_add_tool(towline_options *options,
 towline_status towline_options_bridge_server(towline_options *options,
                                              const char *server,
                                              towline_error **error);
+
+/**
+ * Has sessions run over a stream of the host in the place of a CLI that they start themselves.
+ * transport is copied; each session opens a stream of its own. NULL goes back to a CLI.
+ *
+ * Errors: TOWLINE_ERR_ARGUMENT when a function is missing that may not be NULL, or size is none
+ * that this library knows.
+ */
+towline_status towline_options_set_transport(towline_options *options,
+                                             const towline_transport *transport,
+                                             void *user_data,
+                                             towline_finalize finalize,
+                                             towline_error **error);
+
+/**
+ * Says that the stream can be read or written again, or has ended. Never waits; from any thread, in
+ * the functions of the transport too. Does nothing after the end of the session.
+ */
+towline_status towline_waker_wake(const towline_waker *waker);
+
+/**
+ * Frees a waker. NULL is fine.
+ */
+towline_status towline_waker_free(towline_waker *waker);
 
 /**
  * Starts the CLI and returns at once: the session opens inside towline_session_poll(). Prompts may

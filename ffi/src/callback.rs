@@ -53,6 +53,10 @@ impl UserData {
     pub(crate) fn new(data: *mut c_void, finalize: towline_finalize) -> UserData {
         UserData { data, finalize }
     }
+
+    pub(crate) fn pointer(&self) -> *mut c_void {
+        self.data
+    }
 }
 
 impl Drop for UserData {

@@ -29,4 +29,5 @@ pub mod session;
 pub mod session_control;
 pub mod status;
 mod text;
+pub mod transport;
 mod values;

@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_void};
 use std::sync::Arc;
 
 use towline_core::protocol::mcp;
-use towline_core::{OnFailure, Options, SessionBuilder, Tool, ToolServer, Watchdog};
+use towline_core::{OnFailure, Options, Session, SessionBuilder, Tool, ToolServer, Watchdog};
 
 use crate::boundary;
 use crate::callback::{
@@ -18,6 +18,7 @@ use crate::options::{towline_options, Settings, Shared};
 use crate::status::towline_status;
 use crate::status::towline_status::*;
 use crate::text::{name, names, optional, text, NUL};
+use crate::transport::Opener;
 
 /// A hook that fails does what the CLI's default is: the CLI goes on.
 pub const TOWLINE_HOOK_DEFAULT: i32 = 0;
@@ -75,6 +76,7 @@ pub(crate) struct Registered {
     bridged: Vec<String>,
     stderr: Option<Shared<LineCallback>>,
     pub(crate) log: Shared<LineCallback>,
+    pub(crate) transport: Shared<Opener>,
 }
 
 impl Registered {
@@ -139,6 +141,18 @@ impl Registered {
             }
         };
         Ok(builder)
+    }
+
+    /// Starts a session over the host's transport, or with a CLI of its own.
+    pub(crate) fn start(&self, options: Options) -> Result<Session, Failure> {
+        let builder = self.builder(options)?;
+        Ok(match &self.transport {
+            None => builder.start()?,
+            Some(opener) if opener.launches() => {
+                builder.start_with(|launch| opener.stream(Some(&launch)))?
+            }
+            Some(opener) => builder.start_over(opener.stream(None)?)?,
+        })
     }
 
     /// Options as the session takes them: kinds of dialog without a callback come as events.

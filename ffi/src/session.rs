@@ -113,7 +113,7 @@ pub unsafe extern "C" fn towline_session_create(
         let content = handle::enter::<Settings>(options)?.lock().clone();
         let registered = content.registered;
         let options = registered.complete(content.options);
-        let session = registered.builder(options)?.start()?;
+        let session = registered.start(options)?;
         out.set(handle::create(Conversation {
             session,
             owner: std::process::id(),

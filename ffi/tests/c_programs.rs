@@ -123,6 +123,7 @@ macro_rules! programs {
 programs! {
     conversation
     requests
+    transport
     event_loop
     bare
     bad_input

@@ -7,7 +7,7 @@
 
 #include "towline_test.h"
 
-enum kind { OPTIONS, SESSION, REQUEST, EVENT, ERROR_OBJECT, BUFFER, CONNECTION, KINDS };
+enum kind { OPTIONS, SESSION, REQUEST, EVENT, ERROR_OBJECT, BUFFER, CONNECTION, WAKER, KINDS };
 
 enum report {
     REPORTS, /* a status and an error object */
@@ -41,6 +41,7 @@ enum report {
     X(towline_options_on_log, OPTIONS, REPORTS, TOWLINE_OK, towline_options_on_log(h, NULL, NULL, finalize, error)) \
     X(towline_options_add_tool, OPTIONS, REPORTS, TOWLINE_OK, towline_options_add_tool(h, "s", "t", "d", "{}", NULL, NULL, NULL, finalize, error)) \
     X(towline_options_bridge_server, OPTIONS, REPORTS, TOWLINE_OK, towline_options_bridge_server(h, "b", error)) \
+    X(towline_options_set_transport, OPTIONS, REPORTS, TOWLINE_OK, towline_options_set_transport(h, NULL, NULL, finalize, error)) \
     X(towline_session_create, OPTIONS, REPORTS, TOWLINE_OK, towline_session_create(h, &session, error)) \
     X(towline_connection_new, OPTIONS, REPORTS, TOWLINE_OK, towline_connection_new(h, 0, &connection, error)) \
     X(towline_session_free, SESSION, FREES, TOWLINE_OK, towline_session_free(h))                   \
@@ -139,7 +140,9 @@ enum report {
     X(towline_connection_send_json, CONNECTION, REPORTS, TOWLINE_OK, towline_connection_send_json(h, MESSAGE, TOWLINE_NUL, NULL, error)) \
     X(towline_connection_request, CONNECTION, REPORTS, TOWLINE_OK, towline_connection_request(h, "x", NULL, 0, NULL, error)) \
     X(towline_connection_respond, CONNECTION, REPORTS, TOWLINE_OK, towline_connection_respond(h, 9, "{}", 2, error)) \
-    X(towline_connection_end_input, CONNECTION, REPORTS, TOWLINE_OK, towline_connection_end_input(h, error))
+    X(towline_connection_end_input, CONNECTION, REPORTS, TOWLINE_OK, towline_connection_end_input(h, error)) \
+    X(towline_waker_wake, WAKER, SILENT, TOWLINE_OK, towline_waker_wake(h))                        \
+    X(towline_waker_free, WAKER, FREES, TOWLINE_OK, towline_waker_free(h))
 
 /* Functions that take no handle. */
 #define NO_HANDLE(X) X(towline_version, ) X(towline_abi_version, ) X(towline_status_name, ) X(towline_options_new, )
@@ -489,6 +492,50 @@ static void free_all(void **handles) {
     OK(towline_error_free(handles[ERROR_OBJECT]));
     OK(towline_buffer_free(handles[BUFFER]));
     OK(towline_connection_free(handles[CONNECTION]));
+    OK(towline_waker_free(handles[WAKER]));
+}
+
+/* A transport that opens nothing and keeps its waker. */
+static towline_waker *kept;
+
+static void *keep_waker(void *user_data, const towline_launch *launch, towline_waker *waker) {
+    (void)user_data;
+    (void)launch;
+    kept = waker;
+    return NULL;
+}
+
+static ptrdiff_t no_read(void *stream, void *room, size_t len) {
+    (void)stream;
+    (void)room;
+    return (ptrdiff_t)len;
+}
+
+static ptrdiff_t no_write(void *stream, const void *text, size_t len) {
+    (void)stream;
+    (void)text;
+    return (ptrdiff_t)len;
+}
+
+static void nothing(void *stream) {
+    (void)stream;
+}
+
+static towline_waker *make_waker(void) {
+    towline_transport transport;
+    towline_options *o = towline_options_new();
+    towline_session *s = NULL;
+    memset(&transport, 0, sizeof transport);
+    transport.size = sizeof transport;
+    transport.open = keep_waker;
+    transport.read = no_read;
+    transport.write = no_write;
+    transport.end_input = nothing;
+    transport.close = nothing;
+    OK(towline_options_set_transport(o, &transport, NULL, NULL, NULL));
+    STATUS(TOWLINE_ERR_START, towline_session_create(o, &s, NULL));
+    OK(towline_options_free(o));
+    return kept;
 }
 
 /* One live handle of each type. The request is a permission request that waits. */
@@ -510,6 +557,7 @@ static void make_all(void **handles) {
     handles[ERROR_OBJECT] = error;
     handles[BUFFER] = b;
     handles[CONNECTION] = c;
+    handles[WAKER] = make_waker();
 }
 
 int main(void) {

@@ -13,6 +13,7 @@ const SOURCES: &[&str] = &[
     "callback",
     "options",
     "options_handlers",
+    "transport",
     "session",
     "session_control",
     "request",

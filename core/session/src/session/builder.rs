@@ -379,6 +379,7 @@ impl SessionBuilder {
             .chain(std::mem::take(&mut self.store.warnings));
         let warnings = warnings.map(Diagnostic::Options);
         let high_water = usize::try_from(self.options.high_water_bytes).unwrap_or(usize::MAX);
+        let in_transport = wire.in_transport();
         let mut core = Core {
             connection,
             epoch: Instant::now(),
@@ -415,6 +416,7 @@ impl SessionBuilder {
                     ..handlers
                 }),
                 poller: AtomicUsize::new(0),
+                in_transport,
                 progress: Condvar::new(),
                 tools,
             }

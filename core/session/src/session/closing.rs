@@ -286,7 +286,7 @@ impl Session {
     }
 
     fn start_closing(&self, graces: Option<Graces>) -> Result<(), Error> {
-        self.shared.check_fork()?;
+        self.shared.check_caller()?;
         let mut core = self.shared.lock_core();
         core.closing.by_host = true;
         core.begin_closing(graces, &self.shared.reactor);
@@ -308,7 +308,7 @@ impl Session {
     /// As [`close`](Session::close), with this grace between the end of stdin and SIGTERM, and
     /// between SIGTERM and SIGKILL.
     pub fn close_within(&self, grace: Option<Duration>) -> Result<(), Error> {
-        self.shared.check_fork()?;
+        self.shared.check_caller()?;
         if self.shared.on_polling_thread() {
             return Err(Error::Reentrant);
         }
@@ -329,7 +329,7 @@ impl Graces {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        if self.shared.check_fork().is_err() || self.shared.on_polling_thread() {
+        if self.shared.check_caller().is_err() || self.shared.on_polling_thread() {
             return;
         }
         let grace = {

@@ -1,8 +1,10 @@
 //! A session's side of a stream that the host supplies.
 
 use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
 
+use super::this_thread;
 use super::wire::Readable;
 use crate::process::PrivateFiles;
 use crate::reactor::Reactor;
@@ -11,6 +13,8 @@ use crate::transport::{Notice, Transport, TransportEnd, Waker};
 pub(super) struct Host {
     owner: u32,
     transport: Box<dyn Transport>,
+    /// The thread that is in a call of the transport, 0 for none.
+    inside: Arc<AtomicUsize>,
     waker: Waker,
     /// Removed at the end.
     private_files: Option<PrivateFiles>,
@@ -25,16 +29,16 @@ pub(super) struct Host {
 
 impl Host {
     pub(super) fn new(
-        mut transport: Box<dyn Transport>,
+        transport: Box<dyn Transport>,
         private_files: Option<PrivateFiles>,
         reactor: &Arc<Reactor>,
     ) -> io::Result<Host> {
         let waker = Waker::new(reactor);
-        transport.start(waker.clone())?;
-        Ok(Host {
+        let mut host = Host {
             owner: std::process::id(),
             transport,
-            waker,
+            inside: Arc::default(),
+            waker: waker.clone(),
             private_files,
             input: true,
             output: true,
@@ -42,28 +46,49 @@ impl Host {
             closed: false,
             given_up: false,
             end: None,
-        })
+        };
+        host.call(|transport| transport.start(waker))?;
+        Ok(host)
+    }
+
+    /// Every call of the transport: one that calls the session back is told so.
+    fn call<T>(&mut self, call: impl FnOnce(&mut dyn Transport) -> T) -> T {
+        struct Inside<'a>(&'a AtomicUsize);
+        impl Drop for Inside<'_> {
+            fn drop(&mut self) {
+                self.0.store(0, Ordering::Relaxed);
+            }
+        }
+        self.inside.store(this_thread(), Ordering::Relaxed);
+        let _inside = Inside(&self.inside);
+        call(&mut *self.transport)
+    }
+
+    pub(super) fn in_transport(&self) -> Arc<AtomicUsize> {
+        self.inside.clone()
     }
 
     pub(super) fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if !self.output {
             return Ok(0);
         }
-        let n = self.transport.read(buffer)?;
+        let room = buffer.len();
+        let n = self.call(|transport| transport.read(buffer))?;
         // No more than there was room for, whatever the host says.
-        Ok(n.min(buffer.len()))
+        Ok(n.min(room))
     }
 
     pub(super) fn read_stderr(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if !self.stderr {
             return Ok(0);
         }
-        let n = self.transport.read_stderr(buffer)?;
-        Ok(n.min(buffer.len()))
+        let room = buffer.len();
+        let n = self.call(|transport| transport.read_stderr(buffer))?;
+        Ok(n.min(room))
     }
 
     pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self.transport.write(bytes)? {
+        match self.call(|transport| transport.write(bytes))? {
             // Nothing was taken: there is no room.
             0 => Err(io::ErrorKind::WouldBlock.into()),
             n => Ok(n.min(bytes.len())),
@@ -80,7 +105,7 @@ impl Host {
 
     pub(super) fn close_input(&mut self) {
         if std::mem::take(&mut self.input) {
-            self.transport.end_input();
+            self.call(|transport| transport.end_input());
         }
     }
 
@@ -105,7 +130,8 @@ impl Host {
         if self.end.is_some() || !asked {
             return false;
         }
-        self.end = self.transport.ended().or_else(|| {
+        let end = self.call(|transport| transport.ended());
+        self.end = end.or_else(|| {
             self.given_up
                 .then(|| TransportEnd::error("it did not end when it was closed"))
         });
@@ -122,12 +148,12 @@ impl Host {
     }
 
     pub(super) fn terminate(&mut self) -> bool {
-        self.transport.terminate()
+        self.call(|transport| transport.terminate())
     }
 
     pub(super) fn close(&mut self) {
         if !std::mem::replace(&mut self.closed, true) {
-            self.transport.close();
+            self.call(|transport| transport.close());
         }
     }
 
@@ -136,7 +162,7 @@ impl Host {
     }
 
     pub(super) fn take_notice(&mut self) -> Option<Notice> {
-        self.transport.take_notice()
+        self.call(|transport| transport.take_notice())
     }
 
     pub(super) fn pid(&self) -> Option<u32> {

@@ -290,7 +290,7 @@ impl Shared {
         id: CallId,
         answer: Result<StoreAnswer, StoreError>,
     ) -> Result<bool, Error> {
-        self.check_fork()?;
+        self.check_caller()?;
         let mut core = self.lock_core();
         let now = core.now();
         let Some(mirroring) = &mut core.mirroring else {

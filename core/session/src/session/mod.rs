@@ -69,6 +69,8 @@ pub(crate) struct Shared {
     handlers: Mutex<Handlers>,
     /// The thread that polls, by the address of a thread-local of its own; 0 for none.
     poller: AtomicUsize,
+    /// The thread that is in a call of the host's transport, in the same way.
+    in_transport: Arc<AtomicUsize>,
     /// Signalled when the thread that does the I/O has got on, and when it leaves.
     progress: Condvar,
     /// Tool results are checked on the polling thread, so the schemas need no lock.
@@ -181,11 +183,15 @@ impl Shared {
         CoreGuard::lock(&self.core)
     }
 
-    fn check_fork(&self) -> Result<(), Error> {
-        if std::process::id() == self.owner {
-            Ok(())
-        } else {
-            Err(Error::Forked { owner: self.owner })
+    /// Whether the caller may lock the session: a forked child may not, and neither may a transport
+    /// of the host, which is called with the session locked.
+    fn check_caller(&self) -> Result<(), Error> {
+        if std::process::id() != self.owner {
+            return Err(Error::Forked { owner: self.owner });
+        }
+        match self.in_transport.load(Ordering::Relaxed) == this_thread() {
+            true => Err(Error::Reentrant),
+            false => Ok(()),
         }
     }
 
@@ -199,7 +205,7 @@ impl Shared {
         &self,
         command: impl FnOnce(&mut Connection) -> Result<T, LocalError>,
     ) -> Result<T, Error> {
-        self.check_fork()?;
+        self.check_caller()?;
         let mut core = self.lock_core();
         core.tick();
         core.check_input(&self.reactor)?;
@@ -210,7 +216,7 @@ impl Shared {
 
     /// Ends the input, which a CLI that has closed it takes as well.
     fn finish(&self, finish: impl FnOnce(&mut Connection)) -> Result<(), Error> {
-        self.check_fork()?;
+        self.check_caller()?;
         let mut core = self.lock_core();
         core.tick();
         finish(&mut core.connection);
@@ -336,7 +342,7 @@ impl Session {
     /// would make progress. Together with [`next_timeout`](Session::next_timeout). It belongs to
     /// the session: neither read nor close it.
     pub fn fd(&self) -> Result<std::os::fd::BorrowedFd<'_>, Error> {
-        self.shared.check_fork()?;
+        self.shared.check_caller()?;
         let mut core = self.shared.lock_core();
         core.exported = true;
         if core.has_events() || core.io.has_hidden() {
@@ -350,7 +356,7 @@ impl Session {
     /// How long the host's loop may wait on the descriptor before it must poll all the same;
     /// `None` is for ever.
     pub fn next_timeout(&self) -> Result<Option<Duration>, Error> {
-        self.shared.check_fork()?;
+        self.shared.check_caller()?;
         let core = self.shared.lock_core();
         Ok(match core.has_events() {
             true => Some(Duration::ZERO),
@@ -360,7 +366,7 @@ impl Session {
 
     /// Makes a waiting [`poll`](Session::poll) return without an event. From any thread.
     pub fn wake(&self) -> Result<(), Error> {
-        self.shared.check_fork()?;
+        self.shared.check_caller()?;
         self.shared.lock_core().io.interrupted = true;
         self.shared.reactor.wake();
         Ok(())
@@ -375,7 +381,7 @@ impl Session {
     /// Looks at the session. After a fork another thread may have held its lock for ever: the child
     /// sees nothing.
     fn look<T>(&self, look: impl FnOnce(&Core) -> Option<T>) -> Option<T> {
-        self.shared.check_fork().ok()?;
+        self.shared.check_caller().ok()?;
         look(&self.shared.lock_core())
     }
 

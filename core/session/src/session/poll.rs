@@ -120,7 +120,7 @@ impl Shared {
         &self,
         until: Option<Instant>,
     ) -> Result<Option<(Polling<'_>, CoreGuard<'_>)>, Error> {
-        self.check_fork()?;
+        self.check_caller()?;
         if self.on_polling_thread() {
             return Err(Error::Reentrant);
         }
@@ -378,7 +378,7 @@ impl Shared {
         limit: Option<Duration>,
         mut wanted: impl FnMut(&mut Core) -> Option<T>,
     ) -> Result<Option<T>, Error> {
-        self.check_fork()?;
+        self.check_caller()?;
         if self.on_polling_thread() {
             return Err(Error::Reentrant);
         }

@@ -96,7 +96,10 @@ impl RequestHandle {
     /// or the session has ended.
     pub fn is_cancelled(&self) -> bool {
         match self.0.shared.upgrade() {
-            Some(shared) => !shared.lock_core().connection.is_request_open(self.key()),
+            Some(shared) => {
+                shared.check_caller().is_err()
+                    || !shared.lock_core().connection.is_request_open(self.key())
+            }
             None => true,
         }
     }

@@ -52,7 +52,7 @@ impl Session {
         if self.shared.on_polling_thread() {
             return Err(Error::Reentrant);
         }
-        self.shared.check_fork()?;
+        self.shared.check_caller()?;
         let id = {
             let mut core = self.shared.lock_core();
             core.tick();

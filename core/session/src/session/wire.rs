@@ -1,6 +1,8 @@
 //! What a session speaks through: the pipes of a process of its own, or a stream of the host.
 
 use std::io;
+use std::sync::atomic::AtomicUsize;
+use std::sync::Arc;
 
 use super::host::Host;
 use super::pipes::Pipes;
@@ -194,6 +196,14 @@ impl Wire {
         match self {
             Wire::Process(pipes) => pipes.must_look(),
             Wire::Host(_) => false,
+        }
+    }
+
+    /// Where the thread that is in a call of the host's is noted.
+    pub(super) fn in_transport(&self) -> Arc<AtomicUsize> {
+        match self {
+            Wire::Process(_) => Arc::default(),
+            Wire::Host(host) => host.in_transport(),
         }
     }
 

@@ -18,7 +18,7 @@ use crate::reactor::Reactor;
 ///
 /// No method may wait: what cannot be done at once fails with [`io::ErrorKind::WouldBlock`], and
 /// the [`Waker`] is called when it can. All are called by one thread at a time, with the session
-/// locked: they may not call the session. In a forked child none is called, and the transport is
+/// locked: what of the session they call fails with [`Error::Reentrant`](crate::Error::Reentrant). In a forked child none is called, and the transport is
 /// not dropped either.
 ///
 /// A program with an event loop of its own takes [`host_pipe`] instead of writing one.

@@ -294,3 +294,44 @@ fn a_transport_that_does_not_start() {
     let told = refused.unwrap_err().to_string();
     assert!(told.contains("no such socket"), "{told}");
 }
+
+/// A transport is called with the session locked: what it calls of the session says so.
+#[test]
+fn a_transport_that_calls_the_session() {
+    type Later = Arc<Mutex<Option<Arc<Session>>>>;
+    struct Curious(Later, Arc<Mutex<Vec<String>>>);
+    impl Transport for Curious {
+        fn start(&mut self, _: Waker) -> io::Result<()> {
+            Ok(())
+        }
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            let session = self.0.lock().unwrap().clone().unwrap();
+            let mut told = self.1.lock().unwrap();
+            for refused in [
+                session.send("x").map(drop),
+                session.poll(None).map(drop),
+                session.close(),
+                session.next_timeout().map(drop),
+                session.wake(),
+            ] {
+                told.push(format!("{refused:?}"));
+            }
+            assert_eq!(session.session_id(), None);
+            Ok(0)
+        }
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            Ok(bytes.len())
+        }
+        fn end_input(&mut self) {}
+        fn close(&mut self) {}
+    }
+    let (later, told) = (Later::default(), Arc::new(Mutex::new(Vec::new())));
+    let session = Session::builder(Options::new())
+        .start_over(Curious(later.clone(), told.clone()))
+        .unwrap();
+    let session = Arc::new(session);
+    *later.lock().unwrap() = Some(session.clone());
+    until_closed(&session);
+    *later.lock().unwrap() = None;
+    assert_eq!(*told.lock().unwrap(), ["Err(Reentrant)"; 5]);
+}
