@@ -4,6 +4,7 @@ import dataclasses
 import enum
 import functools
 import logging
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Annotated, Any, Literal, Optional, Union
@@ -15,12 +16,16 @@ import pydantic
 import pytest
 from claude_agent_sdk._internal.sdk_mcp_bridge import SdkMcpBridge
 from mcp.server import Server
-from typing_extensions import NotRequired, Required, TypedDict
 
 import towline
 from towline._mcp import ToolServer, call_failure, call_result, untouched
 from towline._mcp_bridge import Bridge
 from towline._schema import input_schema
+
+if sys.version_info >= (3, 11):
+    from typing import NotRequired, Required, TypedDict
+else:
+    from typing_extensions import NotRequired, Required, TypedDict
 
 BACKENDS = pytest.mark.parametrize("backend", ["asyncio", "trio"])
 
@@ -170,6 +175,22 @@ def test_what_the_official_package_takes_for_a_string(described: Any, expected: 
     assert input_schema(described)["properties"]["a"] == expected
 
 
+def test_either_kind_of_typed_dict() -> None:
+    import typing_extensions
+
+    class Other(typing_extensions.TypedDict):
+        a: typing_extensions.Required[int]
+        b: typing_extensions.NotRequired[str]
+
+    expected = {
+        "type": "object",
+        "properties": {"a": {"type": "integer"}, "b": {"type": "string"}},
+        "required": ["a"],
+    }
+    assert input_schema(Other) == expected
+    assert input_schema({"other": Other})["properties"]["other"] == expected
+
+
 @pytest.mark.parametrize("described", [Point, Model])
 def test_classes_describe_all_arguments(described: Any) -> None:
     assert listed(official, described)[0]["inputSchema"] == {"type": "object", "properties": {}}
@@ -293,7 +314,6 @@ def test_the_instance_is_a_server_of_mcp_to_whoever_looks() -> None:
 
 def test_making_a_server_imports_no_mcp() -> None:
     import subprocess
-    import sys
 
     program = """
 import sys

@@ -93,8 +93,7 @@ def _object(described: Any) -> dict[str, Any] | None:
     """The schema of a class with named and typed parts; `None` if it is no such class."""
     if _is_typeddict(described):
         hints = _hints(described)
-        required = getattr(described, "__required_keys__", hints)
-        return _properties(hints, sorted(required))
+        return _properties(hints, sorted(described.__required_keys__))
     if not isinstance(described, type):
         return None
     model: Any = getattr(described, "model_json_schema", None)
@@ -125,22 +124,19 @@ def _properties(hints: Mapping[str, Any], required: list[str]) -> dict[str, Any]
     return found
 
 
-if sys.version_info >= (3, 11):
+def _is_typeddict(described: Any) -> bool:
+    """Whether it is a `TypedDict`, of `typing` or of `typing_extensions`."""
+    return (
+        isinstance(described, type)
+        and issubclass(described, dict)
+        and hasattr(described, "__required_keys__")
+    )
 
-    def _is_typeddict(described: Any) -> bool:
-        return typing.is_typeddict(described)
 
-    def _hints(described: Any) -> dict[str, Any]:
+def _hints(described: Any) -> dict[str, Any]:
+    if sys.version_info >= (3, 11):
         return typing.get_type_hints(described, include_extras=True)
+    # Python 3.10 does not know NotRequired.
+    import typing_extensions
 
-else:
-    # Those of Python 3.10 know neither NotRequired nor the TypedDict that has it.
-    def _is_typeddict(described: Any) -> bool:
-        import typing_extensions
-
-        return typing_extensions.is_typeddict(described)
-
-    def _hints(described: Any) -> dict[str, Any]:
-        import typing_extensions
-
-        return typing_extensions.get_type_hints(described, include_extras=True)
+    return typing_extensions.get_type_hints(described, include_extras=True)
