@@ -8,7 +8,9 @@ mod pipe;
 mod ready;
 mod request;
 mod session;
+mod sessions;
 mod start;
+mod stores;
 mod strings;
 
 use pyo3::prelude::*;
@@ -27,6 +29,12 @@ mod _native {
     use crate::request::Request;
     #[pymodule_export]
     use crate::session::Session;
+    #[pymodule_export]
+    use crate::sessions::{
+        fold, list_sessions, project_key, session_info, session_messages, subagent_messages, subagents,
+    };
+    #[pymodule_export]
+    use crate::stores::{Store, StoreTask};
 
     /// The version of the native module, which is the package's.
     #[pymodule_export]

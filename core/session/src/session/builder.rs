@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::OsString;
+use std::path::Path;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Instant;
@@ -556,9 +557,10 @@ fn machine(options: &Options) -> Environment {
     });
     Environment {
         inherited: inherited.collect(),
-        settings_file: options
-            .settings_to_read()
-            .map(|path| std::fs::read_to_string(path).map_err(|error| error.to_string())),
+        settings_file: options.settings_to_read().map(|path| {
+            let folder = Path::new(options.cwd.as_deref().unwrap_or_default());
+            std::fs::read_to_string(folder.join(path)).map_err(|error| error.to_string())
+        }),
         ..Environment::default()
     }
 }

@@ -42,6 +42,20 @@ fn a_missing_folder() {
 }
 
 #[test]
+fn a_settings_file_that_is_read_is_relative_to_the_folder() {
+    let fake = plain();
+    let settings = fake.path("settings.json");
+    std::fs::write(&settings, r#"{"model":"m"}"#).unwrap();
+    let folder = settings.parent().unwrap().to_str().unwrap().to_string();
+    let given = fake
+        .set("dialect", "python")
+        .set("sandbox", json!({"enabled": true}))
+        .set("settings", "settings.json");
+    let given = given.set("cwd", folder);
+    given.builder().start().unwrap();
+}
+
+#[test]
 fn a_missing_cli() {
     let error = start_error(plain().set("cliPath", "/no/such/claude"));
     assert!(matches!(&error, StartError::NotFound { path } if path.ends_with("claude")));

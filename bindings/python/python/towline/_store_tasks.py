@@ -1,0 +1,163 @@
+"""Operations over a store: the core says which calls come next, the store does them.
+
+For whoever has a `_native.StoreTask`: `await run(task, store)` gives its output, under asyncio and trio.
+`store` is any object with the methods of `SessionStore`.
+"""
+
+import json
+import sys
+from collections.abc import Awaitable, Callable, Coroutine
+from inspect import isawaitable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from .types.stores import store_implements
+
+if TYPE_CHECKING:
+    from ._native import StoreTask
+
+T = TypeVar("T")
+
+_OPTIONAL = ("list_sessions", "list_session_summaries", "delete", "list_subkeys")
+
+
+async def operation(store: Any, name: str, **arguments: Any) -> Any:
+    """Does one of the core's operations (`towline::transcripts::store::operations::Operation`)."""
+    from ._native import StoreTask
+
+    document = json.dumps({"operation": name, **arguments})
+    return await run(StoreTask(document, capabilities(store)), store)
+
+
+def capabilities(store: Any) -> tuple[bool, ...]:
+    """Which optional methods a store has, in the order that the core takes."""
+    return tuple(store_implements(store, name) for name in _OPTIONAL)
+
+
+async def run(task: "StoreTask", store: Any) -> Any:
+    """Does an operation and gives its output; raises what a method of the store has raised, if that
+    has ended it."""
+    native = getattr(store, "_native_store", None)
+    if native is not None:
+        return await to_thread(task.run, native)
+    failures: dict[int, BaseException] = {}
+
+    async def work(call: Any) -> None:
+        # As many of these run as calls can be done at once; each goes on with what is there next.
+        while call is not None:
+            await _do(task, store, call, failures)
+            call = task.next_call()
+
+    while True:
+        calls = []
+        while (call := task.next_call()) is not None:
+            calls.append(call)
+        if len(calls) == 1:
+            await work(calls[0])
+        elif calls:
+            await together([work(call) for call in calls])
+        finished = task.finished()
+        if finished is None:
+            continue
+        value, failed, message = finished
+        if failed is None:
+            return value
+        failure = failures.get(failed)
+        if isinstance(failure, Exception):
+            raise failure
+        raise RuntimeError(message)
+
+
+async def _do(task: "StoreTask", store: Any, call: Any, failures: dict[int, BaseException]) -> None:
+    identity, name, argument, entries, timeout_ms = call
+    try:
+        made = getattr(store, name)(argument, *(() if entries is None else (entries,)))
+        if isawaitable(made):
+            made = await within(timeout_ms, made)
+        task.answer(identity, name, json.dumps(made))
+    except TimedOut:
+        task.fail(identity, "timeout", f"{name}() timed out after {timeout_ms}ms")
+    except NotImplementedError as error:
+        failures[identity] = error
+        task.fail(identity, "unsupported", str(error) or f"the store does not implement {name}()")
+    except Exception as error:
+        failures[identity] = error
+        task.fail(identity, "failed", str(error) or type(error).__name__)
+
+
+class TimedOut(Exception):
+    """Something has taken too long."""
+
+
+def in_trio() -> bool:
+    """Whether the running task is one of trio's."""
+    trio = sys.modules.get("trio")
+    if trio is None:
+        return False
+    try:
+        trio.lowlevel.current_task()
+    except RuntimeError:
+        return False
+    return True
+
+
+async def within(timeout_ms: int | None, work: Awaitable[T]) -> T:
+    """Waits for something, but only so long.
+
+    Raises:
+        TimedOut: it was cancelled.
+    """
+    if timeout_ms is None:
+        return await work
+    if in_trio():
+        import trio
+
+        with trio.move_on_after(timeout_ms / 1000):
+            return await work
+        raise TimedOut
+    import asyncio
+
+    waited = asyncio.ensure_future(work)
+    try:
+        done, _ = await asyncio.wait([waited], timeout=timeout_ms / 1000)
+    except BaseException:
+        waited.cancel()
+        raise
+    if done:
+        return waited.result()
+    waited.cancel()
+    await asyncio.wait([waited])
+    raise TimedOut
+
+
+async def together(works: list[Coroutine[Any, Any, None]]) -> None:
+    """Does several things at once; if one fails the others are cancelled."""
+    if in_trio():
+        import trio
+
+        async def run(work: Coroutine[Any, Any, None]) -> None:
+            await work
+
+        async with trio.open_nursery() as nursery:
+            for work in works:
+                nursery.start_soon(run, work)
+        return
+    import asyncio
+
+    tasks = [asyncio.ensure_future(work) for work in works]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
+
+
+async def to_thread(function: Callable[..., T], *arguments: Any) -> T:
+    """Does something that blocks, off the event loop."""
+    if in_trio():
+        import trio
+
+        return await trio.to_thread.run_sync(function, *arguments)
+    import asyncio
+
+    return await asyncio.to_thread(function, *arguments)

@@ -1,0 +1,323 @@
+"""Options, as the CLI gets them from the official package and from Towline.
+
+Both start a CLI that writes down its arguments, its variables and what it is told first. Towline
+never puts what is secret or large on the command line; `launched` reads either form as what it means:
+
+- `--system-prompt`, `--append-system-prompt`, `--json-schema` are fields of `initialize`;
+- `--mcp-config` and `--settings` are the JSON they carry, whether inline or in a file;
+- in-process servers are named in `--mcp-config`, in `initialize`, or in both;
+- hooks of a matcher may stand in one entry or in one each.
+"""
+
+import asyncio
+import json
+import logging
+import os
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import claude_agent_sdk as official
+import pytest
+
+import towline
+from towline._options import prepare
+
+CLI = Path(__file__).with_name("recording_cli.py")
+
+SWITCHES = {
+    "--continue",
+    "--fork-session",
+    "--include-hook-events",
+    "--include-partial-messages",
+    "--session-mirror",
+    "--strict-mcp-config",
+    "--verbose",
+}
+
+# Of the machine, not of the options.
+IGNORED_VARIABLES = {"RECORD", "LC_CTYPE", "_", "SHLVL", "OLDPWD"}
+
+SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}}
+
+
+def flags(argv: list[str], bare: set[str]) -> dict[str, list[str]]:
+    """Flag to its values, whether they are given as one argument or as two."""
+    found: dict[str, list[str]] = {}
+    rest = iter(argv)
+    for argument in rest:
+        flag, equals, value = argument.partition("=")
+        if equals:
+            found.setdefault(flag, []).append(value)
+        elif flag in SWITCHES or flag in bare:
+            found.setdefault(flag, [])
+        else:
+            found.setdefault(flag, []).append(next(rest))
+    return found
+
+
+def carried(record: dict[str, Any], value: str) -> Any:
+    """The JSON that a flag gives, inline or in a file."""
+    for argument, contents in record["files"].items():
+        if argument == value or argument.endswith(f"={value}"):
+            return contents
+    return json.loads(value)
+
+
+def launched(record: dict[str, Any], bare: set[str]) -> dict[str, Any]:
+    """What a start means, in whatever form it is said."""
+    found = flags(record["argv"], bare)
+    initialize = dict(record["lines"][0]["request"])
+    for flag, field in (
+        ("--system-prompt", "systemPrompt"),
+        ("--append-system-prompt", "appendSystemPrompt"),
+        ("--json-schema", "jsonSchema"),
+    ):
+        for value in found.pop(flag, ()):
+            assert field not in initialize
+            initialize[field] = value if flag != "--json-schema" else json.loads(value)
+    if isinstance(initialize.get("systemPrompt"), list):
+        initialize["systemPrompt"] = "\n\n".join(initialize["systemPrompt"])
+
+    in_process = {name: {} for name in initialize.pop("sdkMcpServers", ())}
+    for name, limits in initialize.pop("sdkMcpServerConfigs", {}).items():
+        in_process[name] = limits
+    external = None
+    for value in found.pop("--mcp-config", ()):
+        if Path(value).name == "given.json":
+            external = value
+            continue
+        for name, configuration in carried(record, value)["mcpServers"].items():
+            if configuration.get("type") == "sdk":
+                in_process[name] = {
+                    key: configuration[key] for key in ("timeout", "tools") if key in configuration
+                }
+            else:
+                external = {**(external or {}), name: configuration}
+    settings = [
+        value if Path(value).name == "given.json" else carried(record, value)
+        for value in found.pop("--settings", ())
+    ]
+
+    hooks = [
+        (event, entry.get("matcher"), entry.get("timeout"), entry.get("onFailure"))
+        for event, entries in (initialize.pop("hooks", None) or {}).items()
+        for entry in entries
+        for _ in entry["hookCallbackIds"]
+    ]
+    user = record["lines"][-1]
+    return {
+        "flags": found,
+        "initialize": initialize,
+        "in_process": in_process,
+        "external": external,
+        "settings": settings,
+        "hooks": hooks,
+        "cwd": record["cwd"],
+        "env": {
+            name: value
+            for name, value in record["env"].items()
+            if name not in IGNORED_VARIABLES and name != "CLAUDE_AGENT_SDK_VERSION"
+        },
+        "client_composed": user.get("client_composed"),
+        "content": user["message"]["content"],
+    }
+
+
+async def allow(*_: Any) -> Any:
+    raise AssertionError("nobody asks")
+
+
+async def hook(*_: Any) -> Any:
+    raise AssertionError("nothing happens")
+
+
+class Store:
+    async def append(self, key: Any, entries: Any) -> None: ...
+
+    async def load(self, key: Any) -> Any:
+        return None
+
+
+def server(package: Any, **more: Any) -> Any:
+    @package.tool("t", "does", {"a": int})  # type: ignore[untyped-decorator]
+    async def t(arguments: Any) -> Any: ...
+
+    return {**package.create_sdk_mcp_server("made", tools=[t]), **more}
+
+
+Options = Callable[[Any, Path], dict[str, Any]]
+
+STDIO = {"command": "x", "args": ["-y"], "env": {"TOKEN": "secret"}}
+HTTP = {"type": "http", "url": "http://x", "headers": {"Authorization": "secret"}}
+SSE = {"type": "sse", "url": "http://x"}
+
+
+def given(folder: Path, text: str) -> str:
+    path = folder / "given.json"
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def same(**options: Any) -> Options:
+    return lambda package, folder: options
+
+
+TABLE: dict[str, Options] = {
+    "nothing": same(),
+    "system prompt": same(system_prompt="Be brief.\nVery."),
+    "system prompt with a dash": same(system_prompt="--help"),
+    "empty system prompt": same(system_prompt=""),
+    "system prompt of a file": same(system_prompt={"type": "file", "path": "/tmp/prompt.md"}),
+    "custom system prompt": same(system_prompt={"type": "custom", "prompt": "p", "snapshot": True}),
+    "preset": same(system_prompt={"type": "preset", "preset": "claude_code"}),
+    "preset and more": same(
+        system_prompt={
+            "type": "preset",
+            "preset": "claude_code",
+            "append": "more",
+            "exclude_dynamic_sections": True,
+            "snapshot": False,
+        }
+    ),
+    "preset with nothing in it": same(
+        system_prompt={"type": "preset", "preset": "claude_code", "snapshot": None}
+    ),
+    "tools": same(tools=["Bash", "Read"]),
+    "no tools": same(tools=[]),
+    "preset of tools": same(tools={"type": "preset", "preset": "claude_code"}),
+    "allowed and disallowed": same(allowed_tools=["Read", "Bash(ls:*)"], disallowed_tools=["Edit"]),
+    "skills": same(skills=["pdf", "a:b"]),
+    "all skills": same(skills="all", allowed_tools=["Read"]),
+    "no skills": same(skills=[]),
+    "skills and sources": same(skills=["pdf"], setting_sources=["local"]),
+    "skills allowed already": same(skills="all", allowed_tools=["Skill"]),
+    "turns": same(max_turns=3),
+    "no limit of turns": same(max_turns=0),
+    "budget": same(max_budget_usd=1.5),
+    "no budget": same(max_budget_usd=0),
+    "whole budget": same(max_budget_usd=2),
+    "task budget": same(task_budget={"total": 1000}),
+    "models": same(model="m", fallback_model="m"),
+    "empty model": same(model="", fallback_model=""),
+    "betas": same(betas=["context-1m-2025-08-07"]),
+    "permission mode": same(permission_mode="plan"),
+    "permission tool": same(permission_prompt_tool_name="mcp__x__ask"),
+    "permission callback": same(can_use_tool=allow),
+    "continue": same(continue_conversation=True),
+    "resume": same(resume="--debug", fork_session=True),
+    "resume at": same(resume="s", resume_session_at="u", resume_drops_turn=""),
+    "session id": same(session_id="01234567-89ab-cdef-0123-456789abcdef"),
+    "fork alone": same(fork_session=True),
+    "settings": same(settings='{"permissions": {"deny": ["Bash"]}}'),
+    "settings file": lambda package, folder: {"settings": given(folder, '{"model": "x"}')},
+    "sandbox": same(sandbox={"enabled": True, "network": {"allowedDomains": ["x"]}}),
+    "sandbox and settings": same(
+        settings=' {"a": 1, "sandbox": {"old": true}} ', sandbox={"enabled": False}
+    ),
+    "sandbox and settings file": lambda package, folder: {
+        "settings": given(folder, '\ufeff{"model": "x"}'),
+        "sandbox": {"enabled": True},
+    },
+    "sandbox and relative settings file": lambda package, folder: {
+        "settings": Path(given(folder, '{"model": "y"}')).name,
+        "cwd": folder,
+        "sandbox": {"enabled": True},
+    },
+    "empty sandbox": same(sandbox={}),
+    "directories": same(add_dirs=["/a", Path("/b c")]),
+    "stdio server": same(mcp_servers={"x": STDIO}),
+    "several servers": same(mcp_servers={"x": STDIO, "y": HTTP, "z": SSE}),
+    "servers in a file": lambda package, folder: {"mcp_servers": given(folder, "{}")},
+    "servers in a path": lambda package, folder: {"mcp_servers": Path(given(folder, "{}"))},
+    "servers as text": same(mcp_servers=json.dumps({"mcpServers": {"x": STDIO}})),
+    "server in this process": lambda package, folder: {"mcp_servers": {"in": server(package)}},
+    "servers of both kinds": lambda package, folder: {
+        "mcp_servers": {"in": server(package), "x": HTTP},
+        "strict_mcp_config": True,
+    },
+    "server with a limit": lambda package, folder: {
+        "mcp_servers": {"in": server(package, timeout=5000)}
+    },
+    "strict": same(strict_mcp_config=True),
+    "partial messages": same(include_partial_messages=True, include_hook_events=True),
+    "subagent text": same(forward_subagent_text=True),
+    "verbatim": same(verbatim_prompts=True),
+    "sources": same(setting_sources=["user", "project"]),
+    "no sources": same(setting_sources=[]),
+    "plugins": same(plugins=[{"type": "local", "path": "/p"}, {"type": "local", "path": "/q"}]),
+    "extra arguments": same(extra_args={"debug-to-stderr": None, "custom": "v", "dash": "-x"}),
+    "extra numbers": same(extra_args={"number": 3}),
+    "thinking": same(thinking={"type": "adaptive", "display": "summarized"}),
+    "thinking with a budget": same(thinking={"type": "enabled", "budget_tokens": 2048}),
+    "no thinking": same(thinking={"type": "disabled"}, max_thinking_tokens=5),
+    "thinking tokens": same(max_thinking_tokens=0),
+    "effort": same(effort="high"),
+    "output format": same(output_format={"type": "json_schema", "schema": SCHEMA}),
+    "output format of another type": same(output_format={"type": "text", "schema": SCHEMA}),
+    "output format without a schema": same(output_format={"type": "json_schema"}),
+    "checkpoints": same(enable_file_checkpointing=True),
+    "store": same(session_store=Store(), session_store_flush="eager"),
+    "client": same(client_app="app/1"),
+    "no client": same(client_app=""),
+    "variables": same(env={"A": "1", "CLAUDE_CODE_ENTRYPOINT": "mine", "CLAUDECODE": "kept"}),
+    "version variable": same(env={"CLAUDE_AGENT_SDK_VERSION": "9"}),
+    "session state variable": same(env={"claude_code_sdk_reads_session_state": "0"}),
+    "derived client": same(env={"CLAUDE_AGENT_SDK_DERIVED_CLIENT_APP": "x"}),
+    "working directory": lambda package, folder: {"cwd": folder},
+    "working directory as text": lambda package, folder: {"cwd": str(folder)},
+    "agents": lambda package, folder: {
+        "agents": {
+            "a": package.AgentDefinition("d", "p"),
+            "b": package.AgentDefinition(
+                "d", "p", tools=[], maxTurns=3, mcpServers=["x", {"y": STDIO}], background=False
+            ),
+        }
+    },
+    "hooks": lambda package, folder: {
+        "hooks": {
+            "PreToolUse": [
+                package.HookMatcher("Bash", [hook, hook], timeout=1.5),
+                package.HookMatcher(None, [hook], on_failure="block"),
+            ],
+            "Stop": [package.HookMatcher(hooks=[hook])],
+            "Notification": [],
+        }
+    },
+}
+
+
+
+def record(package: Any, folder: Path, options: dict[str, Any]) -> dict[str, Any]:
+    out = folder / "record.json"
+    environment = {"RECORD": str(out), **options.pop("env", {})}
+
+    async def main() -> None:
+        made = package.ClaudeAgentOptions(cli_path=CLI, env=environment, **options)
+        async for _ in package.query(prompt="hello", options=made):
+            pass
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        asyncio.run(main())
+    found: dict[str, Any] = json.loads(out.read_text())
+    out.unlink()
+    return found
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_both_start_the_cli_alike(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.CRITICAL)
+    for variable in ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_AGENT_SDK_DERIVED_CLIENT_APP"):
+        monkeypatch.setenv(variable, "inherited")
+    bare = {f"--{flag}" for flag, value in TABLE[name](towline, tmp_path).get("extra_args", {}).items() if value is None}
+    theirs = record(official, tmp_path, TABLE[name](official, tmp_path))
+    ours = record(towline, tmp_path, TABLE[name](towline, tmp_path))
+    assert launched(ours, bare) == launched(theirs, bare)
+    assert theirs["env"]["CLAUDE_AGENT_SDK_VERSION"] == official.__version__
+    assert ours["env"]["CLAUDE_AGENT_SDK_VERSION"] == towline.__version__
+    assert "secret" not in " ".join(ours["argv"])
