@@ -72,7 +72,7 @@ class Talk:
         return self
 
     def put(self, **entry: Any) -> "Talk":
-        self.entries.append({"sessionId": session(self.number), **entry})
+        self.entries.append({**entry, "sessionId": session(self.number)})
         return self
 
 
@@ -149,12 +149,13 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = projects / official.project_key_for_directory(deep)
     made.mkdir()
     (made / f"{session(30)}.jsonl").write_text(lines(*Talk(30).say("deep", "b").entries))
-    (made / f"{session(1)}.jsonl").write_text(lines(*Talk(1).say("twice", "b").entries))
+    (made / f"{session(19)}.jsonl").write_text(lines(*Talk(19).say("twice", "b").entries))
 
     (home / f"{session(40)}.jsonl").write_text("")
     (home / f"{session(41)}.jsonl").write_text("no json\n" + lines(*Talk(41).say("a", "b").entries))
     (home / f"{session(42)}.jsonl").write_text(lines(*Talk(42).say("cut", "b", "c").entries)[:-40])
-    (home / f"{session(43)}.jsonl").write_text("\n\n" + lines("[1]", "3", *Talk(43).say("a").entries))
+    (home / f"{session(43)}.jsonl").write_text("\n\n" + lines(*Talk(43).say("a").entries))
+    (home / f"{session(48)}.jsonl").write_text(lines("[1]", "3", *Talk(48).say("a").entries))
     (home / "notes.jsonl").write_text(lines(*Talk(44).say("a", "b").entries))
     (home / f"{session(45)}.jsonl").mkdir()
     (home / f"{session(46)}.jsonl").write_bytes(
@@ -215,9 +216,15 @@ def outcome(work: Callable[[], Any]) -> Any:
         return type(error).__name__
 
 
+NOW = 1_750_000_000_000
+
+
 def plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {"class": type(value).__name__, **dataclasses.asdict(value)}
+        found = {"class": type(value).__name__, **dataclasses.asdict(value)}
+        if found.get("last_modified", 0) > NOW:
+            found["last_modified"] = "now"
+        return found
     if isinstance(value, list):
         return [plain(item) for item in value]
     return value
@@ -240,7 +247,8 @@ PAGES: list[dict[str, Any]] = [
 
 
 def ids() -> list[str]:
-    numbers = [*range(1, 21), 30, *range(40, 48)]
+    """Ids of sessions, but 19: it lies in two projects, and the official package takes either."""
+    numbers = [*range(1, 19), 20, 30, *range(40, 49)]
     found = [path.split("/")[-1].removesuffix(".jsonl") for path, _ in recorded()]
     named = [name for name in found if not name.startswith("agent-")]
     return [*map(session, numbers), *named, NO_SESSION, "no-uuid", "../x", "", session(1).upper()]
@@ -270,8 +278,12 @@ def test_one_session(saved: Path, identity: str) -> None:
         for name in ("get_session_info", "get_session_messages", "list_subagents"):
             ours = outcome(lambda n=name, d=directory: getattr(towline, n)(identity, d))
             theirs = outcome(lambda n=name, d=directory: getattr(official, n)(identity, d))
-            assert ours == theirs, (name, directory)
-    for page in PAGES:
+            if name == "get_session_messages" and identity == session(46):
+                # Bytes that are no text: the official package gives up, here the rest is read.
+                assert theirs in ("UnicodeDecodeError", []) and isinstance(ours, list)
+            else:
+                assert ours == theirs, (name, directory)
+    for page in PAGES if identity != session(46) else ():
         ours = outcome(lambda page=page: towline.get_session_messages(identity, **page))
         assert ours == outcome(lambda page=page: official.get_session_messages(identity, **page))
 
@@ -302,6 +314,7 @@ def test_worktrees(copied: Callable[[str], Path], tmp_path: Path) -> None:
         (place / f"{session(number)}.jsonl").write_text(
             lines(*Talk(number, cwd=str(directory)).say("a", "b").entries)
         )
+        os.utime(place / f"{session(number)}.jsonl", (number, number))
     for worktrees in (True, False):
         for directory in (main, other):
             given = {"directory": str(directory), "include_worktrees": worktrees}
@@ -470,6 +483,8 @@ async def filled(make: Any, root: Path) -> Any:
     store = make()
     home = root / "config/projects" / official.project_key_for_directory(root / "work")
     for file in sorted(home.glob("*.jsonl")):
+        if file.stem == session(48):
+            continue
         try:
             await official.import_session_to_store(file.stem, store, directory=str(root / "work"))
         except (ValueError, OSError):
@@ -497,8 +512,6 @@ def test_lists_of_stores(saved: Path, make: Any, backend: str) -> None:
                     found = await awaited(
                         package.list_sessions_from_store(store, directory=directory, **page)
                     )
-                    for info in found if isinstance(found, list) else ():
-                        info.pop("last_modified")
                     answers.append((found, sorted(store.calls)))
                     assert getattr(store, "most", 0) <= 16
                 assert answers[0] == answers[1], (page, directory)
@@ -612,11 +625,17 @@ def test_importing(saved: Path, backend: str) -> None:
                         async def append(self, key: Any, entries: Any, batches: Any = batches) -> None:
                             batches.append((key, json.loads(json.dumps(entries))))
 
+                    work = str(saved / "work")
                     found = await awaited(
-                        package.import_session_to_store(identity, Recording(), **more)
+                        package.import_session_to_store(
+                            identity, Recording(), directory=work, **more
+                        )
                     )
                     answers.append((found, batches))
-                if identity in (session(41), session(42), session(43), session(46)):
+                if identity == session(45):
+                    # A folder of that name.
+                    assert [found for found, _ in answers] == ["FileNotFoundError", "IsADirectoryError"]
+                elif identity in (session(41), session(42), session(46), session(48)):
                     # The official package stops at a damaged line; here it is left out.
                     assert answers[0][0] is None and answers[0][1]
                 else:

@@ -114,7 +114,6 @@ BATCHES: list[list[Any]] = [
     [{"type": "tag", "tag": "x"}, {"type": "tag"}, {"type": "tag", "tag": "y"}],
     [{"type": "tag", "tag": 3}],
     [{"type": "x", "customTitle": 3, "gitBranch": None}],
-    [user("\ud800 lone")],
 ]
 
 
@@ -132,6 +131,12 @@ def test_summaries_fold_alike(before: int, batch: int) -> None:
         return first, second
 
     assert folded(towline) == folded(official)
+
+
+def test_what_is_no_text_does_not_stop_folding() -> None:
+    key: Any = {"project_key": "p", "session_id": "s"}
+    folded = towline.fold_session_summary(None, key, [user("\ud800 lone")])
+    assert folded["data"]["first_prompt"].endswith(" lone")
 
 
 @pytest.mark.parametrize("directory", [None, ".", "/", "/tmp/a b/ü", "/no/such/place", "/x" * 150])

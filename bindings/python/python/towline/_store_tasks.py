@@ -5,6 +5,7 @@ For whoever has a `_native.StoreTask`: `await run(task, store)` gives its output
 """
 
 import json
+import os
 import sys
 from collections.abc import Awaitable, Callable, Coroutine
 from inspect import isawaitable
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+# As the CLI writes lines, so that sizes are those of its files.
+_dumps = json.JSONEncoder(separators=(",", ":")).encode
+
 _OPTIONAL = ("list_sessions", "list_session_summaries", "delete", "list_subkeys")
 
 
@@ -24,6 +28,9 @@ async def operation(store: Any, name: str, **arguments: Any) -> Any:
     """Does one of the core's operations (`towline::transcripts::store::operations::Operation`)."""
     from ._native import StoreTask
 
+    directory = arguments.get("directory")
+    if isinstance(directory, os.PathLike):
+        arguments["directory"] = os.fspath(directory)
     document = json.dumps({"operation": name, **arguments})
     return await run(StoreTask(document, capabilities(store)), store)
 
@@ -42,7 +49,7 @@ async def run(task: "StoreTask", store: Any) -> Any:
     failures: dict[int, BaseException] = {}
 
     async def work(call: Any) -> None:
-        # As many of these run as calls can be done at once; each goes on with what is there next.
+        # As many of these run as calls could be done at once; each goes on with what is there next.
         while call is not None:
             await _do(task, store, call, failures)
             call = task.next_call()
@@ -52,7 +59,8 @@ async def run(task: "StoreTask", store: Any) -> Any:
         while (call := task.next_call()) is not None:
             calls.append(call)
         if len(calls) == 1:
-            await work(calls[0])
+            # Several calls may follow from its answer.
+            await _do(task, store, calls[0], failures)
         elif calls:
             await together([work(call) for call in calls])
         finished = task.finished()
@@ -73,7 +81,10 @@ async def _do(task: "StoreTask", store: Any, call: Any, failures: dict[int, Base
         made = getattr(store, name)(argument, *(() if entries is None else (entries,)))
         if isawaitable(made):
             made = await within(timeout_ms, made)
-        task.answer(identity, name, json.dumps(made))
+        if name == "load" and made is not None:
+            # What is no object is no line of a transcript.
+            made = [entry for entry in made if isinstance(entry, dict)]
+        task.answer(identity, name, _dumps(made))
     except TimedOut:
         task.fail(identity, "timeout", f"{name}() timed out after {timeout_ms}ms")
     except NotImplementedError as error:

@@ -48,12 +48,21 @@ class ForkSessionResult:
     session_id: str
 
 
+# The core tells more than the dataclasses have room for.
+_INFO = tuple(SDKSessionInfo.__annotations__)
+_MESSAGE = tuple(SessionMessage.__annotations__)
+
+
+def _info(found: dict[str, Any]) -> SDKSessionInfo:
+    return SDKSessionInfo(**{name: found[name] for name in _INFO})
+
+
 def _infos(found: list[dict[str, Any]]) -> list[SDKSessionInfo]:
-    return [SDKSessionInfo(**info) for info in found]
+    return [_info(info) for info in found]
 
 
 def _messages(found: list[dict[str, Any]]) -> list[SessionMessage]:
-    return [SessionMessage(**message) for message in found]
+    return [SessionMessage(**{name: message[name] for name in _MESSAGE}) for message in found]
 
 
 def project_key_for_directory(directory: str | Path | None = None) -> str:
@@ -83,7 +92,7 @@ def list_sessions(
 def get_session_info(session_id: str, directory: str | None = None) -> SDKSessionInfo | None:
     """What a list tells of one session; `None` if there is none."""
     info = _native.session_info(session_id, directory)
-    return None if info is None else SDKSessionInfo(**info)
+    return None if info is None else _info(info)
 
 
 def get_session_messages(
@@ -186,7 +195,7 @@ async def get_session_info_from_store(
     info = await operation(
         session_store, "get_session_info", session_id=session_id, directory=directory
     )
-    return None if info is None else SDKSessionInfo(**info)
+    return None if info is None else _info(info)
 
 
 async def get_session_messages_from_store(
@@ -303,7 +312,7 @@ async def fork_session_via_store(
         up_to_message_id=up_to_message_id,
         title=title,
     )
-    return ForkSessionResult(**made)
+    return ForkSessionResult(made["session_id"])
 
 
 async def import_session_to_store(

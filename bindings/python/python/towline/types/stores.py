@@ -94,7 +94,12 @@ class SessionStore(Protocol):
 
 
 def store_implements(store: object, method: str) -> bool:
-    """Whether a store has an optional method of its own."""
+    """Whether a store has an optional method of its own, and not one that a protocol (this one, or
+    that of the official package) lends to its subclasses."""
     if getattr(store, method, None) is None:
         return False
-    return getattr(type(store), method, None) is not getattr(SessionStore, method, None)
+    own = getattr(type(store), method, None)
+    return not any(
+        getattr(base, "_is_protocol", False) and vars(base).get(method, store) is own
+        for base in type(store).__mro__
+    )
