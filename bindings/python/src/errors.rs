@@ -62,9 +62,13 @@ fn start(py: Python<'_>, error: StartError) -> PyErr {
         StartError::CliNotFound(_) | StartError::NotFound { .. } => {
             raise(py, "CLINotFoundError", text)
         }
-        StartError::Launch(LaunchError::SettingsFile { .. } | LaunchError::BatchFile { .. }) => {
-            raise(py, "CLIConnectionError", text)
-        }
+        StartError::Launch(
+            LaunchError::SettingsFile { .. }
+            | LaunchError::BatchFile { .. }
+            | LaunchError::NotJson {
+                option: "settings", ..
+            },
+        ) => raise(py, "CLIConnectionError", text),
         StartError::Launch(_) | StartError::Tool(_) | StartError::BadSchema { .. } => {
             PyValueError::new_err(text)
         }

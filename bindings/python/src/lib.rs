@@ -30,9 +30,7 @@ mod _native {
     #[pymodule_export]
     use crate::session::Session;
     #[pymodule_export]
-    use crate::sessions::{
-        fold, list_sessions, project_key, session_info, session_messages, subagent_messages, subagents,
-    };
+    use crate::sessions::{fold, project_key, saved};
     #[pymodule_export]
     use crate::stores::{Store, StoreTask};
 

@@ -1,117 +1,31 @@
 //! Saved sessions of this machine, and the functions over entries.
-//!
-//! The interpreter is free while files are read. What comes is JSON text that becomes Python
-//! objects; its members have the names of the dataclasses' fields.
 
 use std::path::PathBuf;
 
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyFileNotFoundError, PyOSError, PyValueError};
 use pyo3::prelude::*;
-use towline::transcripts::{
-    fold_summary, ListOptions, MessageOptions, SavedSessions, SessionInfo, SessionMessage,
-    SessionSummary,
-};
+use towline::transcripts::{fold_summary, Error, OperationError, SavedOperation, SessionSummary};
 
 use crate::json::loads;
 
-/// The saved sessions, newest first, as dicts.
+/// Does something with the sessions that the CLI has saved: a `SavedOperation`, as JSON text. Blocks,
+/// with the interpreter free meanwhile.
 #[pyfunction]
-pub(crate) fn list_sessions(
-    py: Python<'_>,
-    directory: Option<PathBuf>,
-    limit: Option<i64>,
-    offset: i64,
-    include_worktrees: bool,
-) -> PyResult<Bound<'_, PyAny>> {
-    let listed = py.detach(|| {
-        let sessions = SavedSessions::of_process().list(&ListOptions {
-            directory,
-            limit: limit.map(count),
-            offset: count(offset),
-            include_worktrees,
-            ..ListOptions::default()
-        });
-        SessionInfo::list_to_json(&sessions)
-    });
-    loads(py, &listed)
+pub(crate) fn saved<'py>(py: Python<'py>, operation: &str) -> PyResult<Bound<'py, PyAny>> {
+    let found = py.detach(|| SavedOperation::from_json(operation)?.run());
+    match found {
+        Ok(found) => loads(py, &found),
+        Err(error) => Err(exception(&error)),
+    }
 }
 
-/// A saved session as a dict, or `None`.
-#[pyfunction]
-pub(crate) fn session_info(
-    py: Python<'_>,
-    session_id: String,
-    directory: Option<PathBuf>,
-) -> PyResult<Option<Bound<'_, PyAny>>> {
-    let info = py.detach(|| {
-        let info = SavedSessions::of_process().info(&session_id, directory.as_deref());
-        info.map(|info| info.to_json())
-    });
-    info.map(|info| loads(py, &info)).transpose()
-}
-
-/// The messages of a saved session, oldest first, as dicts.
-#[pyfunction]
-pub(crate) fn session_messages(
-    py: Python<'_>,
-    session_id: String,
-    directory: Option<PathBuf>,
-    limit: Option<i64>,
-    offset: i64,
-) -> PyResult<Bound<'_, PyAny>> {
-    let messages = py.detach(|| {
-        let messages = SavedSessions::of_process().messages(
-            &session_id,
-            directory.as_deref(),
-            &page(limit, offset),
-        );
-        SessionMessage::list_to_json(&messages)
-    });
-    loads(py, &messages)
-}
-
-/// The ids of a saved session's subagents.
-#[pyfunction]
-pub(crate) fn subagents(
-    py: Python<'_>,
-    session_id: String,
-    directory: Option<PathBuf>,
-) -> Vec<String> {
-    py.detach(|| SavedSessions::of_process().subagents(&session_id, directory.as_deref()))
-}
-
-/// The messages of a subagent of a saved session, oldest first, as dicts.
-#[pyfunction]
-pub(crate) fn subagent_messages(
-    py: Python<'_>,
-    session_id: String,
-    agent_id: String,
-    directory: Option<PathBuf>,
-    limit: Option<i64>,
-    offset: i64,
-) -> PyResult<Bound<'_, PyAny>> {
-    let messages = py.detach(|| {
-        let messages = SavedSessions::of_process().subagent_messages(
-            &session_id,
-            &agent_id,
-            directory.as_deref(),
-            &page(limit, offset),
-        );
-        SessionMessage::list_to_json(&messages)
-    });
-    loads(py, &messages)
-}
-
-/// Below zero counts as zero, as the official package has it.
-fn count(number: i64) -> usize {
-    usize::try_from(number.max(0)).unwrap_or(usize::MAX)
-}
-
-fn page(limit: Option<i64>, offset: i64) -> MessageOptions {
-    MessageOptions {
-        limit: limit.map(count),
-        offset: count(offset),
-        ..MessageOptions::default()
+/// The exception that the official functions raise for the same reason.
+fn exception(error: &OperationError) -> PyErr {
+    let text = error.to_string();
+    match error {
+        OperationError::Session(Error::NotFound { .. }) => PyFileNotFoundError::new_err(text),
+        OperationError::Session(Error::Io { .. }) => PyOSError::new_err(text),
+        _ => PyValueError::new_err(text),
     }
 }
 

@@ -2,15 +2,17 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use pyo3::exceptions::{PyFileNotFoundError, PyNotImplementedError, PyOSError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{
+    PyFileNotFoundError, PyNotImplementedError, PyOSError, PyRuntimeError, PyValueError,
+};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use towline::transcripts::store::operations::Operation;
-use towline::transcripts::store::{
-    CallId, CallKind, Capabilities, PendingCall, SessionKey, SessionStore, StoreAnswer, StoreCall, StoreError,
-    StoreErrorKind, TaskError,
-};
 use towline::transcripts::store::{run, StoreTask as Task};
+use towline::transcripts::store::{
+    CallId, CallKind, Capabilities, PendingCall, SessionKey, SessionStore, StoreAnswer, StoreCall,
+    StoreError, StoreErrorKind, TaskError,
+};
 
 use crate::json::loads;
 

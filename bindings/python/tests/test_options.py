@@ -40,6 +40,9 @@ SWITCHES = {
 # Of the machine, not of the options.
 IGNORED_VARIABLES = {"RECORD", "LC_CTYPE", "_", "SHLVL", "OLDPWD"}
 
+# By which the watchdog knows the processes of a session.
+IGNORED_VARIABLES |= {"TOWLINE_SESSION"}
+
 SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}}
 
 
@@ -292,6 +295,7 @@ TABLE: dict[str, Options] = {
 
 def record(package: Any, folder: Path, options: dict[str, Any]) -> dict[str, Any]:
     out = folder / "record.json"
+    options = dict(options)
     environment = {"RECORD": str(out), **options.pop("env", {})}
 
     async def main() -> None:
@@ -321,3 +325,182 @@ def test_both_start_the_cli_alike(
     assert theirs["env"]["CLAUDE_AGENT_SDK_VERSION"] == official.__version__
     assert ours["env"]["CLAUDE_AGENT_SDK_VERSION"] == towline.__version__
     assert "secret" not in " ".join(ours["argv"])
+
+
+class WithoutListing(Store):
+    """Cannot tell which sessions it has."""
+
+
+async def unused(*_: Any) -> Any: ...
+
+
+REFUSED: dict[str, Options] = {
+    "two answerers": same(can_use_tool=unused, permission_prompt_tool_name="mcp__x__ask"),
+    "skills as a string": same(skills="pdf"),
+    "skills as a tuple": same(skills=("pdf",)),
+    "a skill that is no string": same(skills=[3]),
+    "an empty skill": same(skills=[" "]),
+    "a skill with a comma": same(skills=["a,b"]),
+    "a skill with a parenthesis": same(skills=["a(b)"]),
+    "a skill with a star": same(skills=["a:*"]),
+    "all skills in a list": same(skills=["*"]),
+    "a skill with a slash": same(skills=["/a"]),
+    "a skill with backslashes": same(skills=["a\\\\b"]),
+    "a plugin of another type": same(plugins=[{"type": "remote", "path": "x"}]),
+    "a store that cannot list": same(session_store=WithoutListing(), continue_conversation=True),
+    "a store and checkpoints": same(session_store=Store(), enable_file_checkpointing=True),
+    "settings that are not there": same(settings="/no/such/file.json", sandbox={"enabled": True}),
+    "settings that are no JSON": same(settings="{no}", sandbox={"enabled": True}),
+    "a directory that is not there": same(cwd="/no/such/place"),
+    "a CLI that is not there": same(cli_path="/no/such/claude"),
+}
+
+
+def refusal(package: Any, folder: Path, options: dict[str, Any]) -> Any:
+    async def main() -> None:
+        made = package.ClaudeAgentOptions(**{"cli_path": CLI, **options})
+        async for _ in package.query(prompt="hello", options=made):
+            pass
+
+    try:
+        asyncio.run(main())
+    except Exception as error:
+        return type(error).__name__
+    return None
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_both_refuse_alike(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.CRITICAL)
+    monkeypatch.setenv("RECORD", str(tmp_path / "record.json"))
+    theirs = refusal(official, tmp_path, REFUSED[name](official, tmp_path))
+    assert theirs is not None
+    assert refusal(towline, tmp_path, REFUSED[name](towline, tmp_path)) == theirs
+    assert not (tmp_path / "record.json").exists()
+
+
+SHADOWED: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "nothing": ({}, []),
+    "bypass": ({"permission_mode": "bypassPermissions"}, ["bypassPermissions"]),
+    "whole tools": ({"allowed_tools": ["Read", "Bash()", "Edit(*)", "Read"]}, ["Read, Bash, Edit"]),
+    "parts": ({"allowed_tools": ["Bash(ls:*)", "(x)", "Bash(", " ", "x)"]}, ["x)"]),
+    "all skills": ({"skills": "all"}, ["Skill"]),
+    "some skills": ({"skills": ["pdf"]}, []),
+}
+
+
+@pytest.mark.parametrize("name", SHADOWED)
+def test_both_warn_alike(name: str) -> None:
+    from claude_agent_sdk.types import _configure_can_use_tool
+
+    options, words = SHADOWED[name]
+
+    def warned(package: Any, work: Callable[[Any], Any]) -> list[str]:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            work(package.ClaudeAgentOptions(can_use_tool=unused, **options))
+        assert all(w.category is package.CanUseToolShadowedWarning for w in caught)
+        return [str(w.message) for w in caught]
+
+    ours, theirs = warned(towline, prepare), warned(official, _configure_can_use_tool)
+    assert len(ours) == len(theirs) == len(words)
+    for text, word in zip([*ours, *theirs], words * 2, strict=True):
+        assert word in text
+
+
+def test_more_than_the_official_options() -> None:
+    options = towline.Options(
+        launcher=["docker", "exec", "-i", "box"],
+        idle_timeout_ms=0,
+        persist_session=False,
+        project_config_root=Path("/x"),
+        on_elicitation=unused,
+        on_dialog={"confirm": unused},
+        unknown_messages=True,
+    )
+    launch = prepare(options)
+    assert launch.document == {
+        "dialect": "python",
+        "launcher": ["docker", "exec", "-i", "box"],
+        "idle_timeout_ms": 0,
+        "persist_session": False,
+        "project_config_root": "/x",
+    }
+    assert launch.elicitation is unused and launch.dialogs == {"confirm": unused}
+    assert launch.unknown_messages and launch.other is None
+
+
+def test_every_option_of_the_core_has_a_name() -> None:
+    """What is in the options' schema can be said in Python, and the other way round."""
+    import dataclasses
+    import re
+
+    root = Path(__file__).resolve().parents[3]
+    schema = json.loads((root / "include/schema/options.json").read_text())
+    renamed = {
+        "additional_directories": "add_dirs",
+        "continue": "continue_conversation",
+        "max_line_bytes": "max_buffer_size",
+        # What on_dialog answers.
+        "supported_dialog_kinds": "on_dialog",
+    }
+    core = {re.sub("[A-Z]", lambda m: f"_{m[0].lower()}", key) for key in schema["properties"]}
+    ours = {field.name for field in dataclasses.fields(towline.Options)}
+    assert {renamed.get(name, name) for name in core} - ours == set()
+    not_of_the_core = {
+        "can_use_tool",
+        "debug_stderr",
+        "hooks",
+        "on_elicitation",
+        "on_request",
+        "stderr",
+        "unknown_messages",
+    }
+    assert ours - {renamed.get(name, name) for name in core} == not_of_the_core
+
+
+def test_an_active_span_is_passed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With stand-ins for OpenTelemetry, as in the official package's own tests."""
+    import types
+
+    from towline._options import trace_context
+
+    for name in [name for name in sys.modules if name.split(".")[0] == "opentelemetry"]:
+        monkeypatch.delitem(sys.modules, name)
+    assert trace_context() == []
+    propagate: Any = types.ModuleType("opentelemetry.propagate")
+    propagate.inject = lambda carrier: carrier.update(traceparent="00-a-b-01", tracestate="x=y")
+    package: Any = types.ModuleType("opentelemetry")
+    package.propagate = propagate
+    monkeypatch.setitem(sys.modules, "opentelemetry", package)
+    monkeypatch.setitem(sys.modules, "opentelemetry.propagate", propagate)
+    monkeypatch.setenv("TRACEPARENT", "inherited")
+    monkeypatch.setenv("TRACESTATE", "inherited")
+    for env in ({}, {"TRACEPARENT": "mine"}):
+        ours = record(towline, tmp_path, {"env": env})["env"]
+        theirs = record(official, tmp_path, {"env": env})["env"]
+        names = ("TRACEPARENT", "TRACESTATE")
+        assert [ours.get(name) for name in names] == [theirs.get(name) for name in names]
+        assert ours["TRACESTATE"] == "x=y"
+
+    def broken(carrier: Any) -> None:
+        raise RuntimeError("no propagation")
+
+    propagate.inject = broken
+    assert trace_context() == []
+
+
+def test_hooks_that_must_block_need_a_cli_that_blocks() -> None:
+    from towline._options import check_initialize
+
+    must = towline.HookMatcher(hooks=[unused], on_failure="block")
+    may = towline.HookMatcher(hooks=[unused], on_failure="continue")
+    launch = prepare(towline.ClaudeAgentOptions(hooks={"PreToolUse": [may]}))
+    check_initialize(launch, {})
+    launch = prepare(towline.ClaudeAgentOptions(hooks={"PreToolUse": [may, must]}))
+    check_initialize(launch, {"hook_on_failure_supported": True, "hooks_applied": True})
+    for response in ({}, {"hook_on_failure_supported": True, "hooks_applied": False}):
+        with pytest.raises(towline.CLIConnectionError):
+            check_initialize(launch, response)

@@ -7,6 +7,8 @@ trio, and work on the store alone; there `directory` names the project, `None` b
 directory's.
 """
 
+import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +55,13 @@ _INFO = tuple(SDKSessionInfo.__annotations__)
 _MESSAGE = tuple(SessionMessage.__annotations__)
 
 
+def _saved(operation: str, directory: str | None, **arguments: Any) -> Any:
+    """Does one of the core's functions over saved sessions (`towline::transcripts::SavedOperation`)."""
+    if isinstance(directory, os.PathLike):
+        directory = os.fspath(directory)
+    return _native.saved(json.dumps({"operation": operation, "directory": directory, **arguments}))
+
+
 def _info(found: dict[str, Any]) -> SDKSessionInfo:
     return SDKSessionInfo(**{name: found[name] for name in _INFO})
 
@@ -86,12 +95,20 @@ def list_sessions(
         offset: How many of the newest are left out.
         include_worktrees: Whether a directory also stands for the other worktrees of its repository.
     """
-    return _infos(_native.list_sessions(directory, limit, offset, include_worktrees))
+    return _infos(
+        _saved(
+            "list_sessions",
+            directory,
+            limit=limit,
+            offset=offset,
+            include_worktrees=include_worktrees,
+        )
+    )
 
 
 def get_session_info(session_id: str, directory: str | None = None) -> SDKSessionInfo | None:
     """What a list tells of one session; `None` if there is none."""
-    info = _native.session_info(session_id, directory)
+    info = _saved("get_session_info", directory, session_id=session_id)
     return None if info is None else _info(info)
 
 
@@ -99,12 +116,15 @@ def get_session_messages(
     session_id: str, directory: str | None = None, limit: int | None = None, offset: int = 0
 ) -> list[SessionMessage]:
     """The conversation of a session, oldest message first; none if there is no such session."""
-    return _messages(_native.session_messages(session_id, directory, limit, offset))
+    return _messages(
+        _saved("get_session_messages", directory, session_id=session_id, limit=limit, offset=offset)
+    )
 
 
 def list_subagents(session_id: str, directory: str | None = None) -> list[str]:
     """The ids of a session's subagents."""
-    return _native.subagents(session_id, directory)
+    subagents: list[str] = _saved("list_subagents", directory, session_id=session_id)
+    return subagents
 
 
 def get_subagent_messages(
@@ -115,7 +135,16 @@ def get_subagent_messages(
     offset: int = 0,
 ) -> list[SessionMessage]:
     """The conversation of a subagent, oldest message first; none if there is no such subagent."""
-    return _messages(_native.subagent_messages(session_id, agent_id, directory, limit, offset))
+    return _messages(
+        _saved(
+            "get_subagent_messages",
+            directory,
+            session_id=session_id,
+            agent_id=agent_id,
+            limit=limit,
+            offset=offset,
+        )
+    )
 
 
 def rename_session(session_id: str, title: str, directory: str | None = None) -> None:
@@ -125,7 +154,7 @@ def rename_session(session_id: str, title: str, directory: str | None = None) ->
         ValueError: the id is no UUID, or the title is empty.
         FileNotFoundError: there is no such session.
     """
-    _native.rename_session(session_id, title, directory)
+    _saved("rename_session", directory, session_id=session_id, title=title)
 
 
 def tag_session(session_id: str, tag: str | None, directory: str | None = None) -> None:
@@ -135,7 +164,7 @@ def tag_session(session_id: str, tag: str | None, directory: str | None = None) 
         ValueError: the id is no UUID, or nothing is left of the tag.
         FileNotFoundError: there is no such session.
     """
-    _native.tag_session(session_id, tag, directory)
+    _saved("tag_session", directory, session_id=session_id, tag=tag)
 
 
 def delete_session(session_id: str, directory: str | None = None) -> None:
@@ -145,7 +174,7 @@ def delete_session(session_id: str, directory: str | None = None) -> None:
         ValueError: the id is no UUID.
         FileNotFoundError: there is no such session.
     """
-    _native.delete_session(session_id, directory)
+    _saved("delete_session", directory, session_id=session_id)
 
 
 def fork_session(
@@ -164,7 +193,14 @@ def fork_session(
         ValueError: an id is no UUID, or there is nothing to copy.
         FileNotFoundError: there is no such session.
     """
-    return ForkSessionResult(_native.fork_session(session_id, directory, up_to_message_id, title))
+    made = _saved(
+        "fork_session",
+        directory,
+        session_id=session_id,
+        up_to_message_id=up_to_message_id,
+        title=title,
+    )
+    return ForkSessionResult(made["session_id"])
 
 
 async def list_sessions_from_store(
