@@ -28,7 +28,9 @@ record = {
     "argv": sys.argv[1:],
     "env": dict(os.environ),
     "cwd": os.getcwd(),
-    "files": {argument: found for argument in sys.argv[1:] if (found := contents(argument)) is not None},
+    "files": {
+        argument: found for argument in sys.argv[1:] if (found := contents(argument)) is not None
+    },
     "lines": [],
 }
 for line in sys.stdin:

@@ -603,7 +603,9 @@ def test_what_a_server_says_by_itself(backend: str) -> None:
         async def outgoing(message: dict[str, Any]) -> None:
             said.append(message)
             if "id" in message:
-                await bridge.handle({"jsonrpc": "2.0", "id": message["id"], "result": {"of": "cli"}})
+                await bridge.handle(
+                    {"jsonrpc": "2.0", "id": message["id"], "result": {"of": "cli"}}
+                )
 
         bridge = Bridge("own", Talking(), outgoing)
         await bridge.handle(go)

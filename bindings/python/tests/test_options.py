@@ -12,7 +12,6 @@ never puts what is secret or large on the command line; `launched` reads either 
 import asyncio
 import json
 import logging
-import os
 import sys
 import warnings
 from collections.abc import Callable
@@ -292,7 +291,6 @@ TABLE: dict[str, Options] = {
 }
 
 
-
 def record(package: Any, folder: Path, options: dict[str, Any]) -> dict[str, Any]:
     out = folder / "record.json"
     options = dict(options)
@@ -318,7 +316,11 @@ def test_both_start_the_cli_alike(
     caplog.set_level(logging.CRITICAL)
     for variable in ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_AGENT_SDK_DERIVED_CLIENT_APP"):
         monkeypatch.setenv(variable, "inherited")
-    bare = {f"--{flag}" for flag, value in TABLE[name](towline, tmp_path).get("extra_args", {}).items() if value is None}
+    bare = {
+        f"--{flag}"
+        for flag, value in TABLE[name](towline, tmp_path).get("extra_args", {}).items()
+        if value is None
+    }
     theirs = record(official, tmp_path, TABLE[name](official, tmp_path))
     ours = record(towline, tmp_path, TABLE[name](towline, tmp_path))
     assert launched(ours, bare) == launched(theirs, bare)

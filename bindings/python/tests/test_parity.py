@@ -22,6 +22,9 @@ NAMES = sorted(official.__all__)
 
 SUBMODULES = ("types", "_errors", "_version", "query", "client", "testing")
 
+# What classes here have beside the official ones: `raw`, and more control requests.
+OWN_BASES = {"_Received", "AsyncControls"}
+
 DIFFERENCES = {
     "__version__": "the version of this package; the other's is _version.COMPATIBLE_WITH",
     "ToolAnnotations": "no class of mcp, whose import alone would take longer than a session's start",
@@ -43,7 +46,7 @@ def described(value: Any) -> Any:
     if inspect.isclass(value):
         return {
             "class": value.__name__,
-            "bases": [base.__name__ for base in value.__mro__ if base.__name__ != "_Received"],
+            "bases": [base.__name__ for base in value.__mro__ if base.__name__ not in OWN_BASES],
             "fields": fields(value) if dataclasses.is_dataclass(value) else None,
             "dataclass": dataclass_arguments(value),
             "constructor": None if value.__name__ == "SessionStore" else parameters(value),
@@ -141,7 +144,7 @@ def methods(value: Any) -> dict[str, Any]:
     found = {}
     for name, member in inspect.getmembers(value):
         own = any(name in vars(base) for base in value.__mro__ if base.__module__ != "builtins")
-        if not own or name.startswith("_") and name not in ("__aenter__", "__aexit__"):
+        if not own or (name.startswith("_") and name not in ("__aenter__", "__aexit__")):
             continue
         if callable(member) and getattr(member, "__module__", "").split(".")[0] in (
             "claude_agent_sdk",
@@ -220,7 +223,9 @@ def test_type(name: str) -> None:
 
     from towline import types as our_types
 
-    differing(f"types.{name}", described(getattr(our_types, name)), described(getattr(their_types, name)))
+    differing(
+        f"types.{name}", described(getattr(our_types, name)), described(getattr(their_types, name))
+    )
 
 
 def test_the_default_of_debug_stderr_is_stderr() -> None:
@@ -247,7 +252,11 @@ def test_submodule(module: str) -> None:
 def errors() -> list[str]:
     from claude_agent_sdk import _errors
 
-    return sorted(name for name, value in vars(_errors).items() if inspect.isclass(value) and issubclass(value, Exception))
+    return sorted(
+        name
+        for name, value in vars(_errors).items()
+        if inspect.isclass(value) and issubclass(value, Exception)
+    )
 
 
 RESULTS: list[Any] = [
@@ -304,7 +313,11 @@ def test_transport_is_abstract() -> None:
 
 
 UPDATES: list[dict[str, Any]] = [
-    {"type": "addRules", "rules": [{"toolName": "Bash", "ruleContent": "ls"}, {"toolName": "Read"}], "behavior": "allow"},
+    {
+        "type": "addRules",
+        "rules": [{"toolName": "Bash", "ruleContent": "ls"}, {"toolName": "Read"}],
+        "behavior": "allow",
+    },
     {"type": "removeRules", "rules": [], "behavior": "deny", "destination": "localSettings"},
     {"type": "replaceRules", "rules": [{"toolName": "X", "ruleContent": ""}], "behavior": "ask"},
     {"type": "setMode", "mode": "plan", "destination": "session"},
@@ -327,7 +340,9 @@ def test_permission_updates_travel_alike(data: dict[str, Any]) -> None:
         except ValueError:
             return dataclasses.asdict(update), "refused"
 
-    assert outcome(towline.PermissionUpdate.from_dict) == outcome(official.PermissionUpdate.from_dict)
+    assert outcome(towline.PermissionUpdate.from_dict) == outcome(
+        official.PermissionUpdate.from_dict
+    )
 
 
 def test_the_whole_class_of_a_message_has_raw() -> None:

@@ -113,7 +113,12 @@ def talks() -> Iterator[Talk]:
 
     yield Talk(16, cwd="/home/user/project/sub").say("from below", "b")
     yield Talk(17).say("a").add("progress", "p").add("assistant", "after progress")
-    yield Talk(18).say("a", "b").add("system", "compacted", subtype="compact_boundary", parentUuid=None).say("c")
+    yield (
+        Talk(18)
+        .say("a", "b")
+        .add("system", "compacted", subtype="compact_boundary", parentUuid=None)
+        .say("c")
+    )
     yield Talk(19).say("only me").put(type="file-history-snapshot", snapshot={"a": 1})
     yield Talk(20).say("long", "z" * 200_000).put(type="custom-title", customTitle="at the end")
 
@@ -159,9 +164,12 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (home / "notes.jsonl").write_text(lines(*Talk(44).say("a", "b").entries))
     (home / f"{session(45)}.jsonl").mkdir()
     (home / f"{session(46)}.jsonl").write_bytes(
-        lines(*Talk(46).say("bad bytes", "b").entries).encode() + b'{"type":"user","x":"\xff\xfe"}\n'
+        lines(*Talk(46).say("bad bytes", "b").entries).encode()
+        + b'{"type":"user","x":"\xff\xfe"}\n'
     )
-    (home / f"{session(47)}.jsonl").write_bytes(lines(*Talk(47).say("a", "b").entries).encode().replace(b"\n", b"\r\n"))
+    (home / f"{session(47)}.jsonl").write_bytes(
+        lines(*Talk(47).say("a", "b").entries).encode().replace(b"\n", b"\r\n")
+    )
 
     agents = home / session(1) / "subagents"
     (agents / "workflows/run-1").mkdir(parents=True)
@@ -170,7 +178,9 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
         talk.add("assistant", "did it", isSidechain=True)
         (agents / f"{path}.jsonl").write_text(lines(*talk.entries))
     (agents / "agent-abc.meta.json").write_text(
-        json.dumps({"agentType": "general", "toolUseId": "toolu_1", "parentAgentId": "def", "type": "no"})
+        json.dumps(
+            {"agentType": "general", "toolUseId": "toolu_1", "parentAgentId": "def", "type": "no"}
+        )
     )
     (agents / "agent-def.meta.json").write_text("{broken")
     (agents / "other.jsonl").write_text("{}\n")
@@ -469,7 +479,9 @@ class SummariesFail(Counting):
 class OldSummaries(Counting):
     async def list_session_summaries(self, project_key: str) -> Any:
         found = await super().list_session_summaries(project_key)
-        return [{**entry, "mtime": entry["mtime"] - at % 2 * 10_000} for at, entry in enumerate(found)]
+        return [
+            {**entry, "mtime": entry["mtime"] - at % 2 * 10_000} for at, entry in enumerate(found)
+        ]
 
 
 class Bare:
@@ -557,7 +569,9 @@ def test_one_session_of_a_store(saved: Path, backend: str) -> None:
                 for page in PAGES:
                     given = (store, session(1), agent)
                     ours = await awaited(towline.get_subagent_messages_from_store(*given, **page))
-                    theirs = await awaited(official.get_subagent_messages_from_store(*given, **page))
+                    theirs = await awaited(
+                        official.get_subagent_messages_from_store(*given, **page)
+                    )
                     assert ours == theirs, (make, agent, page)
 
     anyio.run(main, backend=backend)
@@ -581,7 +595,10 @@ def test_changes_of_stores(saved: Path, name: str, given: tuple[Any, ...]) -> No
         answers = []
         for package in (towline, official):
             store = await filled(Counting, saved)
-            key: Any = {"project_key": towline.project_key_for_directory(), "session_id": session(1)}
+            key: Any = {
+                "project_key": towline.project_key_for_directory(),
+                "session_id": session(1),
+            }
             before = len(store.get_entries(key))
             found = await awaited(getattr(package, f"{name}_via_store")(store, *given))
             answers.append((found, kept(store, before)))
@@ -598,7 +615,10 @@ def test_deleting_from_stores(saved: Path) -> None:
                 for package in (towline, official):
                     store = await filled(make, saved)
                     found = await awaited(package.delete_session_via_store(store, identity))
-                    key: Any = {"project_key": towline.project_key_for_directory(), "session_id": session(1)}
+                    key: Any = {
+                        "project_key": towline.project_key_for_directory(),
+                        "session_id": session(1),
+                    }
                     answers.append((found, await store.load(key)))
                 assert answers[0] == answers[1], (make, identity)
 
@@ -633,7 +653,9 @@ def test_importing(saved: Path, backend: str) -> None:
                     batches: list[Any] = []
 
                     class Recording:
-                        async def append(self, key: Any, entries: Any, batches: Any = batches) -> None:
+                        async def append(
+                            self, key: Any, entries: Any, batches: Any = batches
+                        ) -> None:
                             batches.append((key, json.loads(json.dumps(entries))))
 
                     work = str(saved / "work")
@@ -645,7 +667,10 @@ def test_importing(saved: Path, backend: str) -> None:
                     answers.append((found, batches))
                 if identity == session(45):
                     # A folder of that name.
-                    assert [found for found, _ in answers] == ["FileNotFoundError", "IsADirectoryError"]
+                    assert [found for found, _ in answers] == [
+                        "FileNotFoundError",
+                        "IsADirectoryError",
+                    ]
                 elif identity in (session(41), session(42), session(46), session(48)):
                     # The official package stops at a damaged line; here it is left out.
                     assert answers[0][0] is None and answers[0][1]

@@ -141,7 +141,9 @@ def test_what_is_no_text_does_not_stop_folding() -> None:
 
 @pytest.mark.parametrize("directory", [None, ".", "/", "/tmp/a b/ü", "/no/such/place", "/x" * 150])
 def test_project_keys(directory: Any) -> None:
-    assert towline.project_key_for_directory(directory) == official.project_key_for_directory(directory)
+    assert towline.project_key_for_directory(directory) == official.project_key_for_directory(
+        directory
+    )
     if directory is not None:
         path = Path(directory)
         assert towline.project_key_for_directory(path) == official.project_key_for_directory(path)

@@ -221,6 +221,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "TERMINAL_TASK_STATUSES",
     "AgentDefinition",
     "AssistantMessage",
     "BackgroundTaskSummary",
@@ -230,6 +231,7 @@ __all__ = [
     "CLINotFoundError",
     "CanUseTool",
     "CanUseToolShadowedWarning",
+    "CancelSignal",
     "ClaudeAgentOptions",
     "ClaudeSDKClient",
     "ClaudeSDKError",
@@ -308,6 +310,7 @@ __all__ = [
     "ServerToolName",
     "ServerToolResultBlock",
     "ServerToolUseBlock",
+    "Session",
     "SessionCronSummary",
     "SessionKey",
     "SessionListSubkeysKey",
@@ -318,6 +321,7 @@ __all__ = [
     "SessionStoreFlushMode",
     "SessionStoreListEntry",
     "SessionSummaryEntry",
+    "SessionTurn",
     "SettingSource",
     "StopHookInput",
     "StopHookSpecificOutput",
@@ -331,7 +335,6 @@ __all__ = [
     "SystemInitPlugin",
     "SystemInitPluginError",
     "SystemMessage",
-    "TERMINAL_TASK_STATUSES",
     "TaskBudget",
     "TaskNotificationMessage",
     "TaskNotificationOriginSubkind",
@@ -352,6 +355,7 @@ __all__ = [
     "ToolResultBlock",
     "ToolUseBlock",
     "Transport",
+    "Turn",
     "UnknownMessage",
     "UserMessage",
     "UserPromptExpansionHookSpecificOutput",

@@ -369,12 +369,12 @@ def check_initialize(launch: Launch, response: Mapping[str, Any]) -> None:
     if not response.get("hook_on_failure_supported"):
         raise CLIConnectionError(
             "The process answering initialize does not honor on_failure on hook matchers: a hook "
-            "that fails would not block. Update Claude Code, or take on_failure=\"block\" away."
+            'that fails would not block. Update Claude Code, or take on_failure="block" away.'
         )
     if response.get("hooks_applied") is False:
         raise CLIConnectionError(
             "The session was already running and did not register the hooks: one with "
-            "on_failure=\"block\" would never run. Start a new session, or take it away."
+            'on_failure="block" would never run. Start a new session, or take it away.'
         )
 
 

@@ -1,9 +1,9 @@
 """Lets programs that import `claude_agent_sdk` run on Towline as they are.
 
-    import towline.compat
-    towline.compat.install()
+import towline.compat
+towline.compat.install()
 
-    from claude_agent_sdk import query, ClaudeAgentOptions   # Towline's
+from claude_agent_sdk import query, ClaudeAgentOptions   # Towline's
 """
 
 import sys

@@ -153,9 +153,7 @@ class InMemorySessionStore(SessionStore):
 
     async def list_session_summaries(self, project_key: str) -> list[SessionSummaryEntry]:
         return [
-            summary
-            for (project, _), summary in self._summaries.items()
-            if project == project_key
+            summary for (project, _), summary in self._summaries.items() if project == project_key
         ]
 
     async def delete(self, key: SessionKey) -> None:

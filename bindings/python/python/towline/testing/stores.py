@@ -105,7 +105,9 @@ async def _empty_batch(store: SessionStore) -> None:
 
 
 async def _any_entry(store: SessionStore) -> None:
-    entry = _entry(text="ü \U0001f600 \n", deep={"a": [1, 2.5, None, True, {"b": ""}]}, timestamp="t")
+    entry = _entry(
+        text="ü \U0001f600 \n", deep={"a": [1, 2.5, None, True, {"b": ""}]}, timestamp="t"
+    )
     await store.append(_MAIN, [entry, entry])
     assert await store.load(_MAIN) == [entry, entry], (
         "entries come back as they were, and without a uuid as often as they were appended"
@@ -156,12 +158,16 @@ async def _summaries(store: SessionStore, has: dict[str, bool]) -> None:
     await store.append(_MAIN, [at(0, customTitle="first"), at(1)])
     await store.append(_MAIN, [at(2, customTitle="second")])
     await store.append({"project_key": "other", "session_id": "elsewhere"}, [at(0)])
-    found = {summary["session_id"]: summary for summary in await store.list_session_summaries(_PROJECT)}
+    found = {
+        summary["session_id"]: summary for summary in await store.list_session_summaries(_PROJECT)
+    }
     assert set(found) == {"session"}, "a summary for each session of the project"
     summary = found["session"]
     _time(summary["mtime"])
     if has.get("list_sessions"):
-        times = {entry["session_id"]: entry["mtime"] for entry in await store.list_sessions(_PROJECT)}
+        times = {
+            entry["session_id"]: entry["mtime"] for entry in await store.list_sessions(_PROJECT)
+        }
         assert summary["mtime"] >= times["session"], (
             "a summary's mtime is when it was stored, by the same clock as list_sessions"
         )
@@ -170,7 +176,9 @@ async def _summaries(store: SessionStore, has: dict[str, bool]) -> None:
     assert folded["session_id"] == "session"
     assert folded["mtime"] == summary["mtime"], "what is stored can be folded on"
     await store.append(_sub("agent-1"), [at(9, customTitle="subagent")])
-    after = {summary["session_id"]: summary for summary in await store.list_session_summaries(_PROJECT)}
+    after = {
+        summary["session_id"]: summary for summary in await store.list_session_summaries(_PROJECT)
+    }
     assert after["session"]["data"] == summary["data"], "subagents do not change the summary"
     assert await store.list_session_summaries("none") == []
     if has.get("delete"):

@@ -188,6 +188,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "TERMINAL_TASK_STATUSES",
     "AgentDefinition",
     "AssistantMessage",
     "AssistantMessageError",
@@ -318,7 +319,6 @@ __all__ = [
     "SystemPromptCustom",
     "SystemPromptFile",
     "SystemPromptPreset",
-    "TERMINAL_TASK_STATUSES",
     "TaskBudget",
     "TaskNotificationMessage",
     "TaskNotificationOriginSubkind",

@@ -8,7 +8,7 @@ the fields; until then it is a class with defaults. Type checkers see `dataclass
 
 import sys
 from _thread import RLock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from dataclasses import dataclass, field
