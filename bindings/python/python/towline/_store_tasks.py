@@ -21,8 +21,6 @@ T = TypeVar("T")
 # As the CLI writes lines, so that sizes are those of its files.
 _dumps = json.JSONEncoder(separators=(",", ":")).encode
 
-_OPTIONAL = ("list_sessions", "list_session_summaries", "delete", "list_subkeys")
-
 
 async def operation(store: Any, name: str, **arguments: Any) -> Any:
     """Does one of the core's operations (`towline::transcripts::store::operations::Operation`)."""
@@ -35,9 +33,14 @@ async def operation(store: Any, name: str, **arguments: Any) -> Any:
     return await run(StoreTask(document, capabilities(store)), store)
 
 
-def capabilities(store: Any) -> tuple[bool, ...]:
+def capabilities(store: Any) -> tuple[bool, bool, bool, bool]:
     """Which optional methods a store has, in the order that the core takes."""
-    return tuple(store_implements(store, name) for name in _OPTIONAL)
+    return (
+        store_implements(store, "list_sessions"),
+        store_implements(store, "list_session_summaries"),
+        store_implements(store, "delete"),
+        store_implements(store, "list_subkeys"),
+    )
 
 
 async def run(task: "StoreTask", store: Any) -> Any:
