@@ -287,6 +287,14 @@ typedef enum {
      */
     TOWLINE_ERR_MESSAGE = 77,
     /**
+     * The session is not there.
+     */
+    TOWLINE_ERR_NOT_FOUND = 81,
+    /**
+     * A file could not be read or written.
+     */
+    TOWLINE_ERR_FILE = 84,
+    /**
      * The library failed in a way it should not. The handle cannot be used any more.
      */
     TOWLINE_ERR_PANIC = 90,
@@ -1678,6 +1686,141 @@ towline_status towline_connection_respond(towline_connection *connection,
  * Ends the host's input: what is queued is still written.
  */
 towline_status towline_connection_end_input(towline_connection *connection, towline_error **error);
+
+/**
+ * Lists the sessions that the CLI has saved on this machine, newest first. *json gets a JSON
+ * array of objects with session_id, summary (a title, or what stands for one),
+ * last_modified and created_at (milliseconds since 1970), file_size, custom_title,
+ * first_prompt, git_branch, cwd, tag and archived; what is not known is null. Free it
+ * with towline_buffer_free().
+ *
+ * options is a JSON object or NULL. Members that all functions over saved sessions take:
+ * directory, the directory that the sessions ran in (its git worktrees count too; without it
+ * all projects are looked through), and where the CLI's files are: config_dir, or env, an
+ * object of variables that count before this process's. This function also takes limit,
+ * offset, include_worktrees and include_programmatic (both true by default; false leaves out
+ * what the SDKs and daemons have run).
+ *
+ * Errors: TOWLINE_ERR_JSON when the options are no JSON object; TOWLINE_ERR_ARGUMENT for an
+ * unknown or wrong one.
+ */
+towline_status towline_sessions_list(const char *options,
+                                     size_t len,
+                                     towline_buffer **json,
+                                     towline_error **error);
+
+/**
+ * What towline_sessions_list() tells of one session: an object, or null if there is no such
+ * session or it is none that a list shows.
+ *
+ * Errors: those of towline_sessions_list().
+ */
+towline_status towline_sessions_info(const char *session_id,
+                                     const char *options,
+                                     size_t len,
+                                     towline_buffer **json,
+                                     towline_error **error);
+
+/**
+ * The conversation of a saved session, oldest message first: a JSON array of objects with type
+ * ("user", "assistant"), uuid, session_id, message (as the API has it),
+ * parent_tool_use_id and parent_agent_id. It is empty if there is no such session. Options:
+ * limit, offset, include_system_messages.
+ *
+ * Errors: those of towline_sessions_list().
+ */
+towline_status towline_sessions_messages(const char *session_id,
+                                         const char *options,
+                                         size_t len,
+                                         towline_buffer **json,
+                                         towline_error **error);
+
+/**
+ * The ids of a saved session's subagents: a JSON array of texts.
+ *
+ * Errors: those of towline_sessions_list().
+ */
+towline_status towline_sessions_subagents(const char *session_id,
+                                          const char *options,
+                                          size_t len,
+                                          towline_buffer **json,
+                                          towline_error **error);
+
+/**
+ * The conversation of a subagent, as towline_sessions_messages() gives a session's;
+ * parent_tool_use_id is the call that started it, parent_agent_id the subagent that made the
+ * call. Options: limit, offset.
+ *
+ * Errors: those of towline_sessions_list().
+ */
+towline_status towline_sessions_subagent_messages(const char *session_id,
+                                                  const char *agent_id,
+                                                  const char *options,
+                                                  size_t len,
+                                                  towline_buffer **json,
+                                                  towline_error **error);
+
+/**
+ * Copies a saved session as a new one that can be resumed: {"session_id": …}. Options:
+ * up_to_message_id (the uuid of the last message to copy) and title (else that of the
+ * original with  (fork) behind it). Nobody sees the new file before it is complete.
+ *
+ * Errors: those of towline_sessions_list(); TOWLINE_ERR_ARGUMENT for an id that is no UUID;
+ * TOWLINE_ERR_NOT_FOUND when there is no such session, or no such message, or none at all;
+ * TOWLINE_ERR_FILE.
+ */
+towline_status towline_sessions_fork(const char *session_id,
+                                     const char *options,
+                                     size_t len,
+                                     towline_buffer **json,
+                                     towline_error **error);
+
+/**
+ * Gives a saved session a title, also while a CLI runs it. White space around it is dropped.
+ *
+ * Errors: those of towline_sessions_list(); TOWLINE_ERR_ARGUMENT for an id that is no UUID and
+ * for an empty title; TOWLINE_ERR_NOT_FOUND; TOWLINE_ERR_FILE.
+ */
+towline_status towline_sessions_rename(const char *session_id,
+                                       const char *title,
+                                       const char *options,
+                                       size_t len,
+                                       towline_error **error);
+
+/**
+ * Tags a saved session, also while a CLI runs it; NULL takes the tag away. Characters that cannot
+ * be seen are dropped.
+ *
+ * Errors: those of towline_sessions_rename(), for an empty tag too.
+ */
+towline_status towline_sessions_tag(const char *session_id,
+                                    const char *tag,
+                                    const char *options,
+                                    size_t len,
+                                    towline_error **error);
+
+/**
+ * Marks a saved session as archived, or takes it out of the archive. It stays on disk and in
+ * lists; the next prompt in it takes it out too.
+ *
+ * Errors: those of towline_sessions_list(); TOWLINE_ERR_ARGUMENT for an id that is no UUID;
+ * TOWLINE_ERR_NOT_FOUND; TOWLINE_ERR_FILE.
+ */
+towline_status towline_sessions_archive(const char *session_id,
+                                        bool archived,
+                                        const char *options,
+                                        size_t len,
+                                        towline_error **error);
+
+/**
+ * Deletes a saved session: its transcript, and the folder with its subagents' transcripts.
+ *
+ * Errors: those of towline_sessions_archive().
+ */
+towline_status towline_sessions_delete(const char *session_id,
+                                       const char *options,
+                                       size_t len,
+                                       towline_error **error);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -25,6 +25,7 @@ pub mod library;
 pub mod options;
 pub mod options_handlers;
 pub mod request;
+pub mod saved;
 pub mod session;
 pub mod session_control;
 pub mod status;

@@ -102,6 +102,11 @@ pub enum towline_status {
     /// The CLI would drop this user message or die of it.
     TOWLINE_ERR_MESSAGE = 77,
 
+    /// The session is not there.
+    TOWLINE_ERR_NOT_FOUND = 81,
+    /// A file could not be read or written.
+    TOWLINE_ERR_FILE = 84,
+
     /// The library failed in a way it should not. The handle cannot be used any more.
     TOWLINE_ERR_PANIC = 90,
     /// The handle cannot be used since a call on it ended with TOWLINE_ERR_PANIC. It can still
@@ -162,6 +167,8 @@ pub(crate) const STATUSES: &[(towline_status, &core::ffi::CStr)] = &[
     (TOWLINE_ERR_DUPLICATE_UUID, c"TOWLINE_ERR_DUPLICATE_UUID"),
     (TOWLINE_ERR_UNKNOWN_SERVER, c"TOWLINE_ERR_UNKNOWN_SERVER"),
     (TOWLINE_ERR_MESSAGE, c"TOWLINE_ERR_MESSAGE"),
+    (TOWLINE_ERR_NOT_FOUND, c"TOWLINE_ERR_NOT_FOUND"),
+    (TOWLINE_ERR_FILE, c"TOWLINE_ERR_FILE"),
     (TOWLINE_ERR_PANIC, c"TOWLINE_ERR_PANIC"),
     (TOWLINE_ERR_POISONED, c"TOWLINE_ERR_POISONED"),
 ];

@@ -127,6 +127,7 @@ programs! {
     event_loop
     bare
     bad_input
+    saved
     versions
 }
 

@@ -145,7 +145,16 @@ enum report {
     X(towline_waker_free, WAKER, FREES, TOWLINE_OK, towline_waker_free(h))
 
 /* Functions that take no handle. */
-#define NO_HANDLE(X) X(towline_version, ) X(towline_abi_version, ) X(towline_status_name, ) X(towline_options_new, )
+#define NO_HANDLE(X)                                                                               \
+    X(towline_version, ) X(towline_abi_version, ) X(towline_status_name, ) X(towline_options_new, ) \
+    X(towline_sessions_list, ) X(towline_sessions_info, ) X(towline_sessions_messages, )           \
+    X(towline_sessions_subagents, ) X(towline_sessions_subagent_messages, )                        \
+    X(towline_sessions_fork, ) X(towline_sessions_rename, ) X(towline_sessions_tag, )              \
+    X(towline_sessions_archive, ) X(towline_sessions_delete, )
+
+/* A session that is nowhere. */
+#define NOWHERE "{\"config_dir\":\"/no-such-place\"}"
+#define ID "00000000-0000-4000-8000-000000000001"
 
 #define MESSAGE "{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":\"x\"}}"
 
@@ -195,7 +204,29 @@ enum report {
     X(towline_connection_send_json, CONNECTION, false, true, TOWLINE_ERR_JSON, towline_connection_send_json(h, text, len, NULL, error)) \
     X(towline_connection_request, CONNECTION, true, true, TOWLINE_ERR_JSON, towline_connection_request(h, "x", text, len, NULL, error)) \
     X(towline_connection_request_subtype, CONNECTION, false, false, TOWLINE_OK, towline_connection_request(h, text, NULL, 0, NULL, error)) \
-    X(towline_connection_respond, CONNECTION, false, true, TOWLINE_ERR_UNKNOWN_REQUEST, towline_connection_respond(h, 99, text, len, error))
+    X(towline_connection_respond, CONNECTION, false, true, TOWLINE_ERR_UNKNOWN_REQUEST, towline_connection_respond(h, 99, text, len, error)) \
+    X(towline_sessions_list, BUFFER, true, true, TOWLINE_ERR_JSON, towline_sessions_list(text, len, &buffer, error)) \
+    X(towline_sessions_info, BUFFER, true, true, TOWLINE_ERR_JSON, towline_sessions_info(ID, text, len, &buffer, error)) \
+    X(towline_sessions_info_id, BUFFER, false, false, TOWLINE_OK, towline_sessions_info(text, NOWHERE, TOWLINE_NUL, &buffer, error)) \
+    X(towline_sessions_messages, BUFFER, true, true, TOWLINE_ERR_JSON, towline_sessions_messages(ID, text, len, &buffer, error)) \
+    X(towline_sessions_messages_id, BUFFER, false, false, TOWLINE_OK, towline_sessions_messages(text, NOWHERE, TOWLINE_NUL, &buffer, error)) \
+    X(towline_sessions_subagents, BUFFER, true, true, TOWLINE_ERR_JSON, towline_sessions_subagents(ID, text, len, &buffer, error)) \
+    X(towline_sessions_subagents_id, BUFFER, false, false, TOWLINE_OK, towline_sessions_subagents(text, NOWHERE, TOWLINE_NUL, &buffer, error)) \
+    X(towline_sessions_subagent_messages, BUFFER, true, true, TOWLINE_ERR_JSON, towline_sessions_subagent_messages(ID, "a", text, len, &buffer, error)) \
+    X(towline_sessions_subagent_messages_id, BUFFER, false, false, TOWLINE_OK, towline_sessions_subagent_messages(text, "a", NOWHERE, TOWLINE_NUL, &buffer, error)) \
+    X(towline_sessions_subagent_messages_agent, BUFFER, false, false, TOWLINE_OK, towline_sessions_subagent_messages(ID, text, NOWHERE, TOWLINE_NUL, &buffer, error)) \
+    X(towline_sessions_fork, BUFFER, true, true, TOWLINE_ERR_JSON, towline_sessions_fork(ID, text, len, &buffer, error)) \
+    X(towline_sessions_fork_id, BUFFER, false, false, TOWLINE_ERR_ARGUMENT, towline_sessions_fork(text, NOWHERE, TOWLINE_NUL, &buffer, error)) \
+    X(towline_sessions_rename, BUFFER, true, true, TOWLINE_ERR_JSON, towline_sessions_rename(ID, "t", text, len, error)) \
+    X(towline_sessions_rename_id, BUFFER, false, false, TOWLINE_ERR_ARGUMENT, towline_sessions_rename(text, "t", NOWHERE, TOWLINE_NUL, error)) \
+    X(towline_sessions_rename_title, BUFFER, false, false, TOWLINE_ERR_NOT_FOUND, towline_sessions_rename(ID, text, NOWHERE, TOWLINE_NUL, error)) \
+    X(towline_sessions_tag, BUFFER, true, true, TOWLINE_ERR_JSON, towline_sessions_tag(ID, "t", text, len, error)) \
+    X(towline_sessions_tag_id, BUFFER, false, false, TOWLINE_ERR_ARGUMENT, towline_sessions_tag(text, "t", NOWHERE, TOWLINE_NUL, error)) \
+    X(towline_sessions_tag_tag, BUFFER, true, false, TOWLINE_ERR_NOT_FOUND, towline_sessions_tag(ID, text, NOWHERE, TOWLINE_NUL, error)) \
+    X(towline_sessions_archive, BUFFER, true, true, TOWLINE_ERR_JSON, towline_sessions_archive(ID, true, text, len, error)) \
+    X(towline_sessions_archive_id, BUFFER, false, false, TOWLINE_ERR_ARGUMENT, towline_sessions_archive(text, true, NOWHERE, TOWLINE_NUL, error)) \
+    X(towline_sessions_delete, BUFFER, true, true, TOWLINE_ERR_JSON, towline_sessions_delete(ID, text, len, error)) \
+    X(towline_sessions_delete_id, BUFFER, false, false, TOWLINE_ERR_ARGUMENT, towline_sessions_delete(text, NOWHERE, TOWLINE_NUL, error))
 
 /* Results go here; nobody looks at them. */
 static towline_buffer *buffer;
@@ -237,7 +268,7 @@ static const struct function {
 
 #define DEFINE_TEXT(name, kind, null, has_len, json, call)                                         \
     static towline_status text_##name(void *h, const char *text, size_t len, towline_error **error) { \
-        (void)len;                                                                                 \
+        (void)h, (void)len;                                                                        \
         return call;                                                                               \
     }
 TEXTS(DEFINE_TEXT)
@@ -380,6 +411,15 @@ static void bad_arguments(void **live) {
     FAILS(TOWLINE_ERR_ARGUMENT, "event", towline_options_on_hook(o, "", NULL, 0, 0, NULL, NULL, finalize, &error));
     FAILS(TOWLINE_ERR_OPTION, "maxTurns", towline_options_set_int(o, "maxTurns", -1, &error));
     FAILS(TOWLINE_ERR_OPTION, "number", towline_options_set_string(o, "maxTurns", "x", 1, &error));
+    FAILS(TOWLINE_ERR_NULL, "json", towline_sessions_list(NOWHERE, TOWLINE_NUL, NULL, &error));
+    FAILS(TOWLINE_ERR_NULL, "json", towline_sessions_info(ID, NOWHERE, TOWLINE_NUL, NULL, &error));
+    FAILS(TOWLINE_ERR_NULL, "json", towline_sessions_messages(ID, NOWHERE, TOWLINE_NUL, NULL, &error));
+    FAILS(TOWLINE_ERR_NULL, "json", towline_sessions_subagents(ID, NOWHERE, TOWLINE_NUL, NULL, &error));
+    FAILS(TOWLINE_ERR_NULL, "json",
+          towline_sessions_subagent_messages(ID, "a", NOWHERE, TOWLINE_NUL, NULL, &error));
+    FAILS(TOWLINE_ERR_NULL, "json", towline_sessions_fork(ID, NOWHERE, TOWLINE_NUL, NULL, &error));
+    FAILS(TOWLINE_ERR_ARGUMENT, "limt", towline_sessions_list("{\"limt\":1}", TOWLINE_NUL, &buffer, &error));
+    FAILS(TOWLINE_ERR_JSON, "object", towline_sessions_list("[]", TOWLINE_NUL, &buffer, &error));
     FAILS(TOWLINE_ERR_OPTION, "permission handler", towline_options_set_bool(o, "canUseTool", true, &error));
     FAILS(TOWLINE_ERR_ARGUMENT, "progress", towline_request_tool_progress(r, nan / nan, 1, NULL, 0, &error));
     STATUS(TOWLINE_ERR_NULL, towline_event_int(e, "/type", NULL));

@@ -20,6 +20,7 @@ const SOURCES: &[&str] = &[
     "event",
     "event_values",
     "connection",
+    "saved",
 ];
 
 /// The header.

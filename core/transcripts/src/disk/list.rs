@@ -177,6 +177,9 @@ fn shared(count: usize, work: impl Fn(&dyn Fn() -> Option<usize>) + Sync) {
     let next = || Some(taken.fetch_add(1, Ordering::Relaxed)).filter(|at| *at < count);
     let processors = thread::available_parallelism().map_or(1, usize::from);
     let others = (count / WORTH_A_THREAD).min(processors).saturating_sub(1);
+    if others == 0 {
+        return work(&next);
+    }
     thread::scope(|scope| {
         for _ in 0..others {
             let worker = thread::Builder::new().name("towline-list".to_owned());
