@@ -11,7 +11,7 @@ EXAMPLES := $(TARGET)/examples-c
 PYTHON ?= python3
 PYTHON_VENV := $(TARGET)/python-venv
 
-.PHONY: help demo test check cli lib examples python python-lock bench fuzz format clean
+.PHONY: help demo test check cli lib node examples python python-lock bench fuzz format clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST)
@@ -41,6 +41,13 @@ cli: ## install the pinned CLIs that tests and the demo run (never shipped)
 lib: ## build libtowline.so and libtowline.a
 	$(CARGO) build --locked -p towline-ffi
 	@ln -sf libtowline.so $(TARGET)/debug/libtowline.so.0
+
+node: bindings/node/node_modules ## build the Node package
+	cd bindings/node && npm run --silent build
+
+bindings/node/node_modules: bindings/node/package-lock.json
+	cd bindings/node && npm ci --omit=optional --ignore-scripts --no-audit --no-fund
+	@touch $@
 
 $(EXAMPLES)/%: examples/c/%.c include/towline.h lib
 	@mkdir -p $(EXAMPLES)

@@ -9,7 +9,8 @@ use std::time::Instant;
 
 use towline_protocol::connection::{Config, Connection, Diagnostic, Event, Limits};
 use towline_protocol::launch::{
-    plan, version_warnings, Environment, Hook, HostSide, InProcessServer, LaunchPlan, OnFailure,
+    plan, version_warnings, Dialect, Environment, Hook, HostSide, InProcessServer, LaunchPlan,
+    OnFailure,
 };
 use towline_transcripts::materialize::Materialized;
 
@@ -307,7 +308,9 @@ impl SessionBuilder {
     /// The compiled schemas of the tools, and what the launch has to know of the host.
     fn tools(&mut self) -> Result<Tools, Error> {
         let mut tools = Tools::default();
-        tools.needs_host = self.complete_host();
+        // The TypeScript package keeps stdin open until the result, for its control requests.
+        let stays_open = self.options.dialect == Dialect::TypeScript;
+        tools.needs_host = self.complete_host() || stays_open;
         tools.verbatim_prompts = self.options.verbatim_prompts;
         for server in &self.servers {
             tools.add(server)?;

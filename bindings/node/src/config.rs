@@ -1,0 +1,144 @@
+//! What JavaScript gives a session at the start, one JSON document, as a builder of the core.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use towline::protocol::mcp;
+use towline::{Error, OnFailure, Options, SessionBuilder, Tool, ToolServer, Watchdog};
+
+use crate::error::{invalid, to_js};
+
+/// Everything but the options proper.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Config<'a> {
+    /// The options document of the core.
+    #[serde(borrow)]
+    options: &'a RawValue,
+    /// Whether permission questions come to JavaScript.
+    #[serde(default)]
+    permission: bool,
+    #[serde(default)]
+    elicitation: bool,
+    /// Requests of unknown subtypes.
+    #[serde(default)]
+    other: bool,
+    #[serde(default)]
+    stderr: bool,
+    #[serde(default)]
+    hooks: Vec<HookEntry>,
+    #[serde(default, borrow)]
+    servers: Vec<ServerEntry<'a>>,
+}
+
+/// One callback id of a hook, in the order of registration.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct HookEntry {
+    event: String,
+    matcher: Option<String>,
+    timeout: Option<f64>,
+    on_failure: Option<String>,
+}
+
+/// An in-process server.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ServerEntry<'a> {
+    name: String,
+    /// JavaScript runs it itself: the core passes JSON-RPC through.
+    #[serde(default)]
+    bridged: bool,
+    version: Option<String>,
+    instructions: Option<String>,
+    timeout: Option<u64>,
+    #[serde(default, borrow)]
+    tools: Vec<ToolEntry<'a>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ToolEntry<'a> {
+    name: String,
+    description: Option<String>,
+    #[serde(borrow)]
+    input_schema: &'a RawValue,
+    #[serde(borrow)]
+    annotations: Option<&'a RawValue>,
+    #[serde(rename = "_meta", borrow)]
+    meta: Option<&'a RawValue>,
+}
+
+/// A builder, and the callback ids of the hooks in their order.
+pub(crate) struct Prepared {
+    pub(crate) builder: SessionBuilder,
+    pub(crate) hooks: Vec<String>,
+}
+
+impl<'a> Config<'a> {
+    pub(crate) fn read(text: &'a str) -> napi::Result<Config<'a>> {
+        serde_json::from_str(text).map_err(|error| invalid("INVALID_OPTIONS", error))
+    }
+
+    pub(crate) fn prepare(self, watchdog: &Watchdog) -> napi::Result<Prepared> {
+        let options = Options::from_json(self.options.get())
+            .map_err(|error| invalid("INVALID_OPTIONS", error))?;
+        let mut builder = towline::Session::builder(options).watchdog(watchdog);
+        if self.permission {
+            builder = builder.permission_events();
+        }
+        if self.elicitation {
+            builder = builder.elicitation_events();
+        }
+        if self.other {
+            builder = builder.other_request_events();
+        }
+        if self.stderr {
+            builder = builder.stderr_events();
+        }
+        for server in self.servers {
+            builder = match server.bridged {
+                true => builder.bridged_server(&server.name),
+                false => builder.tool_server(server.build().map_err(to_js)?),
+            };
+        }
+        let mut hooks = Vec::new();
+        for hook in self.hooks {
+            let on_failure = match hook.on_failure.as_deref() {
+                Some("block") => Some(OnFailure::Block),
+                Some("continue") => Some(OnFailure::Continue),
+                None => None,
+                Some(other) => {
+                    let text = format!("onFailure is \"continue\" or \"block\", not {other:?}");
+                    return Err(invalid("INVALID_OPTIONS", text));
+                }
+            };
+            let matcher = hook.matcher.as_deref();
+            hooks.push(builder.add_hook(&hook.event, matcher, hook.timeout, on_failure));
+        }
+        Ok(Prepared { builder, hooks })
+    }
+}
+
+impl ServerEntry<'_> {
+    fn build(self) -> Result<ToolServer, Error> {
+        let version = self.version.unwrap_or_else(|| "1.0.0".into());
+        let mut server = ToolServer::new(self.name, version);
+        if let Some(instructions) = self.instructions {
+            server.server_mut().instructions(instructions);
+        }
+        if let Some(timeout) = self.timeout {
+            server.timeout_ms(timeout);
+        }
+        for tool in self.tools {
+            server.add(Tool::without_handler(mcp::Tool {
+                name: tool.name,
+                description: tool.description,
+                input_schema: tool.input_schema.get().into(),
+                annotations: tool.annotations.map(|json| json.get().into()),
+                meta: tool.meta.map(|json| json.get().into()),
+                ..mcp::Tool::default()
+            }))?;
+        }
+        Ok(server)
+    }
+}

@@ -1,0 +1,476 @@
+/** A session on this side: messages in, requests both ways, and what ends it. */
+import {
+  errorResult,
+  failureOf,
+  fromNative,
+  natively,
+  typed,
+  TowlineError,
+  type NativeError,
+  type NativeFailure,
+  type ProcessFailure,
+} from './errors.js';
+import { loop, type Watched } from './loop.js';
+import { addon, CLOSED, MORE, SINGLE, TURN_OPEN, type NativeSession } from './native.js';
+
+/** Above this many characters of unread messages nothing more is taken from the session. */
+const HIGH_WATER = 4 * 1024 * 1024;
+
+/** A request of the CLI. */
+export interface Asked {
+  kind: string;
+  /** The `request_id` of its envelope. */
+  requestId: string;
+  request: Record<string, any>;
+  /** What the kind needs: a callback id, a server, a tool. */
+  detail: any;
+  /** Aborted when nobody waits for the answer any more. */
+  signal: AbortSignal;
+  /** Its key, for what answers by itself. */
+  key: number;
+}
+
+/** An answer: how it is given, and its text; `null` when somebody else answers. */
+export type Answered = ['json' | 'error' | 'call' | 'callError' | 'mcp', string] | null;
+
+/** What the owner of a channel does with what comes. */
+export interface Handlers {
+  /** A request of the CLI; a rejection is an error answer. */
+  ask(asked: Asked): Promise<Answered>;
+  /** A notification for a server that JavaScript runs. */
+  notified(server: string, message: unknown): void;
+  stderr(line: string): void;
+  diagnostic(text: string): void;
+  /** The process is gone. */
+  closed(): void;
+}
+
+interface Pending {
+  resolve(payload: any): void;
+  reject(error: unknown): void;
+}
+
+/** A text of messages that were not parsed yet. */
+interface Unread {
+  text: string;
+  single: boolean;
+}
+
+/** A turn's end: which, and how. */
+export interface TurnEnd {
+  turn: number;
+  outcome: string;
+}
+
+export class Channel implements Watched {
+  readonly id: number;
+  readonly pid: number;
+  /** How the process ended, once it has. */
+  exit: ProcessFailure | undefined;
+  /** The answer to `initialize`; rejects when there is none. */
+  readonly initialized: Promise<any>;
+  /** Settles when the process is gone. */
+  readonly ended: Promise<void>;
+
+  private readonly native: NativeSession;
+  private readonly handlers: Handlers;
+  private readonly pending = new Map<number, Pending>();
+  private readonly asked = new Map<number, AbortController>();
+  private readonly waiting: ((result: IteratorResult<any, void>) => void)[] = [];
+  private readonly rejecting: ((error: unknown) => void)[] = [];
+  private items: any[] = [];
+  private next_ = 0;
+  private unread: Unread[] = [];
+  private unreadSize = 0;
+  private turnOpen = false;
+  private opening = true;
+  /** The input was ended: the process lives on until it is gone. */
+  private ending = false;
+  private holding = false;
+  private paused = false;
+  private released = false;
+  /** Messages are not wanted any more. */
+  private deaf = false;
+  private over = false;
+  private error: unknown;
+  private opened!: Pending;
+  private gone!: () => void;
+
+  constructor(config: string, handlers: Handlers) {
+    this.native = natively(() => new addon.NativeSession(loop.native, config));
+    this.handlers = handlers;
+    this.id = this.native.id;
+    this.pid = this.native.pid;
+    this.initialized = new Promise((resolve, reject) => {
+      this.opened = { resolve, reject };
+    });
+    // Who wants to know asks; nobody has to.
+    this.initialized.catch(() => {});
+    this.ended = new Promise((resolve) => {
+      this.gone = resolve;
+    });
+    loop.add(this);
+  }
+
+  /** The callback ids of the hooks, in the order in which they were given. */
+  get hooks(): string[] {
+    return this.native.hooks;
+  }
+
+  /** Whether the process is gone. */
+  get isOver(): boolean {
+    return this.over;
+  }
+
+  get sessionId(): string | undefined {
+    return this.native.sessionId() ?? undefined;
+  }
+
+  get stderrTail(): string {
+    return this.exit?.stderr ?? this.native.stderrTail();
+  }
+
+  /** The payload that `initialize` was sent with. */
+  get initializePayload(): string {
+    return natively(() => this.native.initializePayload());
+  }
+
+  // What comes.
+
+  drain(): boolean {
+    if (this.released) return false;
+    let any = false;
+    for (;;) {
+      if (this.paused && !this.ending && this.pending.size === 0) return false;
+      const [messages, events, flags] = this.native.drain();
+      this.turnOpen = (flags & TURN_OPEN) !== 0;
+      if (messages !== null && !this.deaf) this.received(messages, (flags & SINGLE) !== 0);
+      if (events !== null) {
+        for (const event of JSON.parse(events)) this.happened(event);
+      }
+      any ||= messages !== null || events !== null;
+      if (flags & CLOSED) this.release();
+      if (!(flags & MORE) || this.released) break;
+      // One batch a round: timers and other sessions get their turn.
+      if (messages !== null) break;
+    }
+    this.account();
+    return any;
+  }
+
+  arm(): void {
+    if (this.released || this.paused) return;
+    try {
+      this.native.arm();
+    } catch (error) {
+      this.fail(typed(error));
+    }
+  }
+
+  private received(text: string, single: boolean): void {
+    this.unread.push({ text, single });
+    this.unreadSize += text.length;
+    this.paused = this.unreadSize > HIGH_WATER;
+    while (this.waiting.length > 0) {
+      const item = this.take();
+      if (item === undefined) break;
+      this.rejecting.shift();
+      this.waiting.shift()!({ done: false, value: item.value });
+    }
+  }
+
+  private take(): { value: any } | undefined {
+    if (this.next_ >= this.items.length) {
+      const unread = this.unread.shift();
+      if (unread === undefined) return undefined;
+      this.unreadSize -= unread.text.length;
+      const parsed = JSON.parse(unread.text);
+      this.items = unread.single ? [parsed] : parsed;
+      this.next_ = 0;
+      if (this.paused && this.unreadSize < HIGH_WATER / 2) {
+        this.paused = false;
+        loop.later(this);
+      }
+    }
+    const value = this.items[this.next_];
+    // What was handed out is not kept.
+    this.items[this.next_++] = undefined;
+    return { value };
+  }
+
+  private happened(event: any[]): void {
+    switch (event[0]) {
+      case 'q':
+        this.serve(event as [string, number, string, string, any, any]);
+        break;
+      case 'c':
+        this.asked.get(event[1])?.abort();
+        this.asked.delete(event[1]);
+        break;
+      case 'r':
+        this.pending.get(event[1])?.resolve(event[2]);
+        this.pending.delete(event[1]);
+        break;
+      case 'e':
+        this.pending.get(event[1])?.reject(fromNative(event[2]));
+        this.pending.delete(event[1]);
+        break;
+      case 'i':
+        this.opening = false;
+        this.opened.resolve(event[1]);
+        break;
+      case 'n':
+        this.handlers.notified(event[1], event[2]);
+        break;
+      case 's':
+        this.handlers.stderr(event[1]);
+        break;
+      case 'd':
+        this.handlers.diagnostic(event[1]);
+        break;
+      case 'x':
+        this.finished(event[1], event[2]);
+        break;
+    }
+  }
+
+  private serve([, key, kind, requestId, request, detail]: [string, number, string, string, any, any]): void {
+    const controller = new AbortController();
+    this.asked.set(key, controller);
+    const asked: Asked = { kind, requestId, request, detail, signal: controller.signal, key };
+    const answer = (answered: Answered): void => {
+      this.asked.delete(key);
+      if (answered && !controller.signal.aborted) this.answer(key, answered);
+      this.account();
+    };
+    this.handlers.ask(asked).then(answer, (error) => {
+      answer([kind === 'tool' ? 'callError' : 'error', messageOf(error)]);
+    });
+  }
+
+  private answer(key: number, [how, text]: NonNullable<Answered>): void {
+    if (this.released) return;
+    try {
+      this.native.respond(key, how, text);
+    } catch (thrown) {
+      const error = typed(thrown);
+      const code = error instanceof TowlineError ? error.code : '';
+      // Late answers are harmless.
+      if (code === 'ANSWERED_ALREADY' || code === 'SESSION_CLOSED') return;
+      this.handlers.diagnostic(`an answer was refused: ${messageOf(error)}`);
+      try {
+        this.native.respond(key, 'error', messageOf(error));
+      } catch {
+        // Answered meanwhile by what refused it.
+      }
+    }
+    loop.later(this);
+  }
+
+  private finished(failure: NativeFailure, error: NativeError | null): void {
+    this.exit = failureOf(failure);
+    this.over = true;
+    if (error) this.error ??= fromNative(error);
+    else if (this.exit.result) this.error ??= errorResult(this.exit);
+    this.end();
+  }
+
+  /** Nothing more comes. */
+  private end(): void {
+    const closed = (): TowlineError =>
+      new TowlineError('SESSION_CLOSED', 'Query closed before response received', this.exit);
+    this.opening = false;
+    this.opened.reject(this.error ?? closed());
+    for (const pending of this.pending.values()) pending.reject(this.error ?? closed());
+    this.pending.clear();
+    for (const controller of this.asked.values()) controller.abort();
+    this.asked.clear();
+    this.settleWaiting();
+  }
+
+  private settleWaiting(): void {
+    while (this.waiting.length > 0) {
+      const resolve = this.waiting.shift()!;
+      const reject = this.rejecting.shift()!;
+      const error = this.error;
+      if (error !== undefined && !this.deaf) {
+        this.deaf = true;
+        reject(error);
+      } else {
+        resolve({ done: true, value: undefined });
+      }
+    }
+  }
+
+  private release(): void {
+    if (this.released) return;
+    this.released = true;
+    this.over = true;
+    this.native.release();
+    loop.remove(this);
+    this.end();
+    this.account();
+    this.gone();
+    this.handlers.closed();
+  }
+
+  /** Keeps the process alive while there is something to wait for. */
+  private account(): void {
+    const hold =
+      !this.released &&
+      (this.turnOpen || this.ending || this.pending.size > 0 || this.asked.size > 0);
+    if (hold !== this.holding) {
+      this.holding = hold;
+      loop.hold(hold);
+    }
+  }
+
+  // What the application takes.
+
+  /** The next message. */
+  next(): Promise<IteratorResult<any, void>> {
+    if (this.next_ < this.items.length && !this.deaf) {
+      const value = this.items[this.next_];
+      this.items[this.next_++] = undefined;
+      return Promise.resolve({ done: false, value });
+    }
+    return this.nextUnread();
+  }
+
+  private nextUnread(): Promise<IteratorResult<any, void>> {
+    if (this.deaf) return Promise.resolve({ done: true, value: undefined });
+    const item = this.take();
+    if (item) return Promise.resolve({ done: false, value: item.value });
+    if (this.over || this.error !== undefined) {
+      const { error } = this;
+      this.deaf = true;
+      if (error !== undefined) return Promise.reject(error);
+      return Promise.resolve({ done: true, value: undefined });
+    }
+    return new Promise((resolve, reject) => {
+      this.waiting.push(resolve);
+      this.rejecting.push(reject);
+    });
+  }
+
+  /** What was received is dropped, and what still comes. */
+  ignore(): void {
+    this.deaf = true;
+    this.items = [];
+    this.next_ = 0;
+    this.unread = [];
+    this.unreadSize = 0;
+    this.paused = false;
+    this.settleWaiting();
+  }
+
+  /** Ends the session with an error for whoever waits. */
+  fail(error: unknown): void {
+    this.error ??= error;
+    for (const pending of this.pending.values()) pending.reject(this.error);
+    this.pending.clear();
+    this.opened.reject(this.error);
+    this.settleWaiting();
+    this.close();
+  }
+
+  // What the application sends.
+
+  private command<T>(command: () => T): T {
+    if (this.released || this.ending) {
+      // Why it ended tells more than that it has.
+      if (this.error instanceof Error && this.released) throw this.error;
+    }
+    const value = natively(command);
+    loop.later(this);
+    return value;
+  }
+
+  /** Sends a prompt of text alone. */
+  sendText(text: string): number {
+    const turn = this.command(() => this.native.sendText(text));
+    this.turnOpen = true;
+    this.account();
+    return turn;
+  }
+
+  /** Sends a user message. */
+  send(message: { uuid?: string }): number {
+    const { uuid } = message;
+    const turn = this.command(() => this.native.send(JSON.stringify(message), uuid));
+    this.turnOpen = true;
+    this.account();
+    return turn;
+  }
+
+  /** Sends a control request; settles with the payload of its answer. */
+  request(subtype: string, payload: object = {}): Promise<any> {
+    return new Promise((resolve, reject) => {
+      if (this.over) {
+        reject(new TowlineError('SESSION_CLOSED', 'Query closed before response received', this.exit));
+        return;
+      }
+      const id = this.command(() => this.native.request(subtype, JSON.stringify(payload)));
+      this.pending.set(id, { resolve, reject });
+      this.account();
+    });
+  }
+
+  /** Takes back a prompt whose turn has not begun. */
+  cancelTurn(turn: number): Promise<any> {
+    return new Promise((resolve, reject) => {
+      const id = this.command(() => this.native.cancelTurn(turn));
+      this.pending.set(id, { resolve, reject });
+      this.account();
+    });
+  }
+
+  /** Passes on a JSON-RPC message of a server that JavaScript runs. */
+  mcpSend(server: string, message: unknown): void {
+    this.command(() => this.native.mcpSend(server, JSON.stringify(message)));
+  }
+
+  /** Sends a notification of a server of the core's. */
+  mcpNotify(server: string, method: string, params: unknown): void {
+    this.command(() => this.native.mcpNotify(server, method, JSON.stringify(params ?? {})));
+  }
+
+  /** A request that was answered otherwise. */
+  forget(key: number): void {
+    this.asked.delete(key);
+    if (!this.released) this.native.forget(key);
+    this.account();
+  }
+
+  /** Ends the input as soon as nothing more of this program is needed. */
+  endWhenSettled(): void {
+    if (this.released) return;
+    this.command(() => this.native.endWhenSettled());
+    this.ending = true;
+    this.account();
+  }
+
+  /** Begins the end of the process. */
+  close(): void {
+    if (this.released) return;
+    this.ending = true;
+    this.native.close();
+    this.account();
+    loop.later(this);
+  }
+
+  /** Waits for the answer to `initialize`, and keeps the process alive meanwhile. */
+  async opens(): Promise<any> {
+    if (!this.opening) return this.initialized;
+    loop.hold(true);
+    try {
+      return await this.initialized;
+    } finally {
+      loop.hold(false);
+    }
+  }
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

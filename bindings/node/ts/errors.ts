@@ -1,0 +1,153 @@
+/** Errors: what they are called and what they carry. */
+import { constants } from 'node:os';
+
+/** Thrown when the application's `AbortController` ended the work. */
+export class AbortError extends Error {
+  constructor(message?: string) {
+    super(message);
+    this.name = 'AbortError';
+  }
+}
+
+/** The stable names of what can go wrong. */
+export type TowlineErrorCode =
+  | 'CLI_NOT_FOUND'
+  | 'CLI_NOT_EXECUTABLE'
+  | 'CWD_MISSING'
+  | 'ARGUMENTS_TOO_LONG'
+  | 'SPAWN_FAILED'
+  | 'INVALID_OPTIONS'
+  | 'INVALID_TOOL'
+  | 'INVALID_ARGUMENT'
+  | 'DUPLICATE_UUID'
+  | 'QUEUE_FULL'
+  | 'WRONG_ANSWER'
+  | 'ANSWERED_ALREADY'
+  | 'SESSION_CLOSED'
+  | 'REQUEST_REFUSED'
+  | 'REQUEST_TIMED_OUT'
+  | 'EXITED_BEFORE_INITIALIZE'
+  | 'INITIALIZE_REFUSED'
+  | 'INITIALIZE_TIMED_OUT'
+  | 'PROCESS_FAILED'
+  | 'ERROR_RESULT'
+  | 'TIMED_OUT'
+  | 'FORKED'
+  | 'INTERNAL';
+
+/** How a CLI ended. */
+export interface ProcessFailure {
+  /** Its exit status; `null` when a signal ended it, or while it runs. */
+  exitCode: number | null;
+  /** The signal that ended it. */
+  signal: NodeJS.Signals | null;
+  /** The text of its last error result, or empty. */
+  result: string;
+  /** The last of what it wrote to stderr. */
+  stderr: string;
+}
+
+/** An error of a session. */
+export class TowlineError extends Error implements Partial<ProcessFailure> {
+  /** What went wrong, by a stable name. */
+  readonly code: TowlineErrorCode;
+  /** Exit status of the CLI, when its end is the error. */
+  readonly exitCode?: number | null;
+  /** The signal that ended the CLI. */
+  readonly signal?: NodeJS.Signals | null;
+  /** The end of the CLI's stderr. */
+  readonly stderr?: string;
+  /** The CLI's own name for why it refused a request. */
+  readonly errorCode?: string;
+  /** The control request that failed. */
+  readonly subtype?: string;
+
+  constructor(code: TowlineErrorCode, message: string, more: Partial<TowlineError> = {}) {
+    super(message);
+    this.name = 'TowlineError';
+    this.code = code;
+    for (const key of ['exitCode', 'signal', 'stderr', 'errorCode', 'subtype'] as const) {
+      if (more[key] !== undefined) Object.defineProperty(this, key, { value: more[key], enumerable: true });
+    }
+  }
+}
+
+/** How the addon describes the end of a process. */
+export interface NativeFailure {
+  exitCode: number | null;
+  signal: number | null;
+  result: string;
+  stderr: string;
+}
+
+/** How the addon describes an error. */
+export interface NativeError {
+  code: TowlineErrorCode;
+  message: string;
+  failure?: NativeFailure;
+  subtype?: string;
+  errorCode?: string | null;
+}
+
+function signalName(number: number | null): NodeJS.Signals | null {
+  if (number === null) return null;
+  const found = Object.entries(constants.signals).find(([, value]) => value === number);
+  return (found?.[0] as NodeJS.Signals | undefined) ?? null;
+}
+
+/** A failure with the signal by its name. */
+export function failureOf(failure: NativeFailure): ProcessFailure {
+  return { ...failure, signal: signalName(failure.signal) };
+}
+
+/** The error of a single prompt that ended with an error result. */
+export function errorResult(failure: ProcessFailure): TowlineError {
+  const text = `Claude Code returned an error result: ${failure.result}`;
+  return new TowlineError('ERROR_RESULT', text, failure);
+}
+
+/** What the official package says of a process that failed. */
+function exitMessage(failure: ProcessFailure): string {
+  const how =
+    failure.signal !== null
+      ? `was terminated by signal ${failure.signal}`
+      : `exited with code ${failure.exitCode}`;
+  const stderr = failure.stderr.trim();
+  return `Claude Code process ${how}${stderr ? `. stderr: ${stderr}` : ''}`;
+}
+
+/** A typed error from the addon's description. */
+export function fromNative(described: NativeError): TowlineError {
+  const { code, subtype } = described;
+  const errorCode = described.errorCode ?? undefined;
+  if (!described.failure) {
+    return new TowlineError(code, described.message, { subtype, errorCode });
+  }
+  const failure = failureOf(described.failure);
+  if (failure.result && code !== 'INITIALIZE_REFUSED') {
+    const { message } = errorResult(failure);
+    return new TowlineError(code === 'PROCESS_FAILED' ? 'ERROR_RESULT' : code, message, failure);
+  }
+  const ended = code === 'PROCESS_FAILED' || code === 'EXITED_BEFORE_INITIALIZE';
+  return new TowlineError(code, ended ? exitMessage(failure) : described.message, failure);
+}
+
+/** Calls the addon; what it throws becomes a typed error. */
+export function natively<T>(call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    throw typed(error);
+  }
+}
+
+/** The typed error for what the addon has thrown. */
+export function typed(error: unknown): unknown {
+  const message = error instanceof Error ? error.message : '';
+  if (!message.startsWith('{')) return error;
+  try {
+    return fromNative(JSON.parse(message) as NativeError);
+  } catch {
+    return error;
+  }
+}

@@ -1,0 +1,77 @@
+/** This thread's sessions, and how Node's event loop comes to know that they are ready. */
+import { addon, type NativeHost } from './native.js';
+
+/** What the loop wants of a session. */
+export interface Watched {
+  readonly id: number;
+  /** Does what is ready; `false` when there was nothing. */
+  drain(): boolean;
+  /** Lets the native thread wait for it again. */
+  arm(): void;
+}
+
+class Loop {
+  private host: NativeHost | undefined;
+  private readonly sessions = new Map<number, Watched>();
+  /** Sessions to look at again once the work of this round is done. */
+  private due = new Set<Watched>();
+  private scheduled = false;
+  private holds = 0;
+
+  /** The owner that sessions are made for. */
+  get native(): NativeHost {
+    this.host ??= new addon.NativeHost(() => this.wake());
+    return this.host;
+  }
+
+  add(session: Watched): void {
+    this.sessions.set(session.id, session);
+    this.later(session);
+  }
+
+  remove(session: Watched): void {
+    this.sessions.delete(session.id);
+    this.due.delete(session);
+  }
+
+  /**
+   * Looks at the session after callbacks and promises have run: what they sent has then been
+   * written without another wake-up, and what has come meanwhile is taken at once.
+   */
+  later(session: Watched): void {
+    this.due.add(session);
+    if (!this.scheduled) {
+      this.scheduled = true;
+      setImmediate(this.settle);
+    }
+  }
+
+  /** One more, or one less, reason for the process to live on. */
+  hold(more: boolean): void {
+    this.holds += more ? 1 : -1;
+    if (this.holds === (more ? 1 : 0)) this.native.hold(more);
+  }
+
+  private wake(): void {
+    for (const id of this.native.ready()) {
+      const session = this.sessions.get(id);
+      if (session) {
+        session.drain();
+        this.later(session);
+      }
+    }
+  }
+
+  private readonly settle = (): void => {
+    this.scheduled = false;
+    const due = this.due;
+    this.due = new Set();
+    for (const session of due) {
+      if (session.drain()) this.later(session);
+      else session.arm();
+    }
+  };
+}
+
+/** The loop of this thread. */
+export const loop = new Loop();

@@ -1,0 +1,78 @@
+/** The addon: what Rust offers, and where it is found. */
+
+/** A JavaScript thread that owns sessions. */
+export interface NativeHost {
+  /** Whether the process has to live on for the sessions of this thread. */
+  hold(hold: boolean): void;
+  /** The ids of sessions that have something to do. */
+  ready(): number[];
+}
+
+/** `[messages, events, flags]` */
+export type Drained = [messages: string | null, events: string | null, flags: number];
+
+/** There is more to take at once. */
+export const MORE = 1;
+/** A prompt has no result yet. */
+export const TURN_OPEN = 2;
+/** The session is over and everything of it was taken. */
+export const CLOSED = 4;
+/** The messages are one message, and no array. */
+export const SINGLE = 8;
+
+/** A running CLI. Every function may throw an error whose message is a JSON description. */
+export interface NativeSession {
+  readonly id: number;
+  readonly pid: number;
+  readonly hooks: string[];
+  drain(): Drained;
+  arm(): void;
+  release(): void;
+  send(message: string, uuid?: string): number;
+  sendText(text: string): number;
+  cancelTurn(turn: number): number;
+  request(subtype: string, payload: string): number;
+  cancelRequest(id: number): boolean;
+  respond(key: number, how: 'json' | 'error' | 'call' | 'callError' | 'mcp' | 'drop', text: string): void;
+  forget(key: number): void;
+  mcpSend(server: string, message: string): void;
+  mcpNotify(server: string, method: string, params: string): void;
+  endWhenSettled(): void;
+  endInput(): void;
+  close(): void;
+  stderrTail(): string;
+  sessionId(): string | null;
+  initializePayload(): string;
+}
+
+interface Addon {
+  NativeHost: new (wake: () => void) => NativeHost;
+  NativeSession: new (host: NativeHost, config: string) => NativeSession;
+}
+
+/** The names that @napi-rs/cli gives the prebuilt addons that may fit this machine. */
+function platforms(): string[] {
+  const name = `${process.platform}-${process.arch}`;
+  return process.platform === 'linux' ? [`${name}-gnu`, `${name}-musl`] : [name];
+}
+
+function load(): Addon {
+  const problems: string[] = [];
+  for (const platform of platforms()) {
+    for (const place of [`../towline.${platform}.node`, `towline-${platform}`]) {
+      try {
+        return require(place) as Addon;
+      } catch (error) {
+        problems.push(`${place}: ${(error as Error).message.split('\n')[0]}`);
+      }
+    }
+  }
+  throw new Error(
+    `The native part of towline was not found for ${process.platform} ${process.arch}. ` +
+      'Install the package with its optional dependencies, or build it with `npm run build` in its ' +
+      `folder.\n${problems.join('\n')}`,
+  );
+}
+
+/** The addon, loaded once a thread. */
+export const addon: Addon = load();

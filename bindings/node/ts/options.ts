@@ -1,0 +1,116 @@
+/** The application's options, taken apart: what the core reads, and what stays here. */
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { Servers } from './mcp.js';
+import { AbortError } from './errors.js';
+import type { HookCallback, HookCallbackMatcher } from './types/hooks.js';
+import type { Options } from './types/options.js';
+
+/** What is a function or an object, and no option of the core's. */
+const HOST_SIDE = [
+  'abortController',
+  'canUseTool',
+  'hooks',
+  'onElicitation',
+  'onUserDialog',
+  'onControlRequest',
+  'onDiagnostic',
+  'spawnClaudeCodeProcess',
+  'sessionStore',
+  'stderr',
+] as const;
+
+/** Longer lines do not fit a string of JavaScript. */
+const LONGEST_LINE = 512 * 1024 * 1024;
+
+/** A hook callback, in the order of registration. */
+interface HookEntry {
+  event: string;
+  matcher?: string;
+  timeout?: number;
+  onFailure?: 'continue' | 'block';
+}
+
+/** Options, ready for the addon. */
+export interface Prepared {
+  config: string;
+  options: Options;
+  servers: Servers;
+  /** The hook callbacks, in the order of their ids. */
+  hooks: HookCallback[];
+}
+
+/** The CLI that comes with an installed official package, if there is one. */
+function installedCli(): string | undefined {
+  const musl = ['', '-musl'];
+  const binary = process.platform === 'win32' ? 'claude.exe' : 'claude';
+  for (const from of [__filename, join(process.cwd(), 'package.json')]) {
+    const find = createRequire(from);
+    for (const suffix of process.platform === 'linux' ? musl : ['']) {
+      try {
+        const name = `@anthropic-ai/claude-agent-sdk-${process.platform}-${process.arch}${suffix}`;
+        return find.resolve(`${name}/${binary}`);
+      } catch {
+        // Not installed there.
+      }
+    }
+  }
+  return undefined;
+}
+
+function hookEntries(hooks: Options['hooks']): [HookEntry[], HookCallback[]] {
+  const entries: HookEntry[] = [];
+  const callbacks: HookCallback[] = [];
+  for (const [event, matchers] of Object.entries(hooks ?? {})) {
+    for (const matcher of (matchers ?? []) as HookCallbackMatcher[]) {
+      for (const callback of matcher.hooks) {
+        entries.push({
+          event,
+          matcher: matcher.matcher,
+          timeout: matcher.timeout,
+          onFailure: matcher.onFailure,
+        });
+        callbacks.push(callback);
+      }
+    }
+  }
+  return [entries, callbacks];
+}
+
+/** Takes the options apart. Throws what is wrong with them. */
+export function prepare(options: Options): Prepared {
+  if (options.abortController?.signal.aborted) throw new AbortError('Operation aborted');
+  const core: Record<string, unknown> = { ...options };
+  for (const name of HOST_SIDE) delete core[name];
+  const servers = new Servers();
+  if (options.mcpServers) {
+    const external: Record<string, unknown> = {};
+    for (const [name, server] of Object.entries(options.mcpServers)) {
+      if ((server as any).type === 'sdk') servers.add(name, server as any);
+      else external[name] = server;
+    }
+    if (Object.keys(external).length > 0) core.mcpServers = external;
+    else delete core.mcpServers;
+  }
+  const env = { ...(options.env ?? process.env) };
+  Object.assign(core, {
+    dialect: 'typescript',
+    env,
+    closeGraceMs: options.closeGraceMs ?? 2_000,
+    controlTimeoutMs: options.controlTimeoutMs ?? null,
+    initializeTimeoutMs: options.initializeTimeoutMs ?? null,
+    maxLineBytes: options.maxLineBytes ?? LONGEST_LINE,
+    pathToClaudeCodeExecutable: options.pathToClaudeCodeExecutable ?? installedCli(),
+  });
+  const [hooks, callbacks] = hookEntries(options.hooks);
+  const config = JSON.stringify({
+    options: core,
+    permission: options.canUseTool !== undefined,
+    elicitation: options.onElicitation !== undefined,
+    other: options.onControlRequest !== undefined,
+    stderr: options.stderr !== undefined,
+    hooks,
+    servers: servers.entries,
+  });
+  return { config, options, servers, hooks: callbacks };
+}

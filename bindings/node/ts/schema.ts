@@ -1,0 +1,75 @@
+/** Tool schemas: what zod describes, as the JSON Schema that the model reads. */
+
+/** A JSON Schema of an object. */
+export type JsonSchema = Record<string, unknown>;
+
+/** What a tool's arguments go through before its handler sees them. */
+export interface ToolSchema {
+  json: JsonSchema;
+  /** Fills in defaults and applies what JSON Schema cannot say; throws on arguments that do not fit. */
+  parse(args: unknown): Promise<unknown>;
+}
+
+interface Zod {
+  object(shape: object): any;
+  toJSONSchema(schema: any, options: object): JsonSchema;
+}
+
+let loaded: Zod | null | undefined;
+
+/** zod, which the application brings. */
+function zod(): Zod | null {
+  if (loaded === undefined) {
+    try {
+      loaded = require('zod/v4') as Zod;
+    } catch {
+      loaded = null;
+    }
+  }
+  return loaded;
+}
+
+function isZod4(value: any): boolean {
+  return typeof value === 'object' && value !== null && '_zod' in value;
+}
+
+function isZod3(value: any): boolean {
+  return typeof value === 'object' && value !== null && '_def' in value && !('_zod' in value);
+}
+
+/** What a zod schema wants, as the words of the MCP SDK. */
+function problems(tool: string, error: any): Error {
+  const told = typeof error?.message === 'string' ? error.message : String(error);
+  return new Error(`MCP error -32602: Input validation error: Invalid arguments for tool ${tool}: ${told}`);
+}
+
+/** The schema of a tool: a zod shape, a zod object, or JSON Schema itself. */
+export function toolSchema(tool: string, input: any): ToolSchema {
+  const shape = input ?? {};
+  const values = Object.values(shape);
+  if (values.some(isZod3) || isZod3(input)) {
+    throw new Error('it is a schema of zod 3; build it with zod 4 (`import { z } from "zod/v4"`)');
+  }
+  if (!isZod4(shape) && values.length > 0 && !values.every(isZod4)) {
+    if (shape.type === 'object') return { json: shape, parse: async (args) => args };
+    throw new Error('it is neither a zod shape nor a JSON Schema of an object');
+  }
+  if (values.length === 0 && !isZod4(shape)) {
+    const json = { $schema: 'http://json-schema.org/draft-07/schema#', type: 'object', properties: {} };
+    return { json, parse: async () => ({}) };
+  }
+  const z = zod();
+  if (z === null) {
+    throw new Error('zod is not installed where towline finds it: npm install zod');
+  }
+  const object = isZod4(shape) ? shape : z.object(shape);
+  const json = z.toJSONSchema(object, { target: 'draft-7', io: 'input' });
+  return {
+    json,
+    async parse(args) {
+      const parsed = await object.safeParseAsync(args);
+      if (!parsed.success) throw problems(tool, parsed.error);
+      return parsed.data;
+    },
+  };
+}

@@ -1,0 +1,1 @@
+export type HookCallback = any; export type HookCallbackMatcher = any;

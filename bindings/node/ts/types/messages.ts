@@ -1,0 +1,1 @@
+export type SDKMessage = any; export type SDKUserMessage = any;

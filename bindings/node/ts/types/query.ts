@@ -1,0 +1,1 @@
+export type Query = any; export type WarmQuery = any;
