@@ -1,3 +1,6 @@
+/** Towline for Node: a drop-in for `@anthropic-ai/claude-agent-sdk`, and more. */
+export * from './constants.js';
+export { AbortError, TowlineError, type ProcessFailure, type TowlineErrorCode } from './errors.js';
+export { createSdkMcpServer, tool } from './mcp.js';
 export { query, startup } from './query.js';
-export { tool, createSdkMcpServer } from './mcp.js';
-export { AbortError, TowlineError } from './errors.js';
+export type * from './types/index.js';

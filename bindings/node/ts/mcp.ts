@@ -1,5 +1,5 @@
 /** In-process MCP servers: those made here, which the core serves, and those of the MCP SDK. */
-import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js' with { 'resolution-mode': 'import' };
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import type { Answered, Asked, Channel } from './channel.js';
 import { messageOf } from './channel.js';
@@ -186,7 +186,7 @@ export class Servers {
         throw new Error('MCP error -32601: Claude Code takes no requests from in-process tools');
       },
     };
-    return ['call', JSON.stringify(await prepared.definition.handler(args, extra))];
+    return ['call', JSON.stringify(await prepared.definition.handler(args as any, extra))];
   }
 
   /** Hands a request to a server that runs here; it answers by itself. */

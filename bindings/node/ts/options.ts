@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { Servers } from './mcp.js';
 import { AbortError } from './errors.js';
-import type { HookCallback, HookCallbackMatcher } from './types/hooks.js';
+import type { HookCallback, HookCallbackMatcher } from './types/hook-callbacks.js';
 import type { Options } from './types/options.js';
 
 /** What is a function or an object, and no option of the core's. */
