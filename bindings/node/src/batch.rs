@@ -29,10 +29,6 @@ impl Batch {
         self.count = 0;
     }
 
-    pub(crate) fn weight(&self) -> usize {
-        self.messages.len() + self.events.len()
-    }
-
     /// A message; where the turn changes, an event `["u", turn, index]` says so.
     pub(crate) fn message(&mut self, json: &str, turn: Option<TurnId>) {
         self.single(turn);

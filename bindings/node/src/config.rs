@@ -44,10 +44,10 @@ struct HookEntry {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ServerEntry<'a> {
-    name: String,
+    pub(crate) name: String,
     /// JavaScript runs it itself: the core passes JSON-RPC through.
     #[serde(default)]
-    bridged: bool,
+    pub(crate) bridged: bool,
     version: Option<String>,
     instructions: Option<String>,
     timeout: Option<u64>,
@@ -120,7 +120,7 @@ impl<'a> Config<'a> {
 }
 
 impl ServerEntry<'_> {
-    fn build(self) -> Result<ToolServer, Error> {
+    pub(crate) fn build(self) -> Result<ToolServer, Error> {
         let version = self.version.unwrap_or_else(|| "1.0.0".into());
         let mut server = ToolServer::new(self.name, version);
         if let Some(instructions) = self.instructions {

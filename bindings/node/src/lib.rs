@@ -9,5 +9,7 @@ mod batch;
 mod config;
 mod error;
 mod host;
+mod saved;
 mod session;
+mod store;
 mod waiter;

@@ -1,26 +1,28 @@
 //! A session as JavaScript holds it.
 
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
-use std::time::Duration;
 
 use napi::bindgen_prelude::{Array, Null};
 use napi::{Env, JsString};
 use napi_derive::napi;
 use towline::protocol::mcp::CallResult;
 use towline::{
-    Answer, Error, Event, MessageType, RawMessage, RequestHandle, RequestKey, Session, Watchdog,
+    host_pipe, Answer, Error, Event, Exit, HostEnd, Launch, MessageType, RawMessage, RequestHandle,
+    RequestKey, Session, TransportEnd, Watchdog,
 };
 
 use crate::batch::Batch;
-use crate::config::Config;
+use crate::config::{Config, ServerEntry};
 use crate::error::{invalid, to_js};
 use crate::host::NativeHost;
 use crate::waiter::Waiter;
 
 /// How many bytes of events one drain takes at most, so that other work gets its turn.
 const BATCH_BYTES: usize = 512 * 1024;
+/// How many events that is at most.
+const BATCH_EVENTS: usize = 2048;
 
 /// [`NativeSession::drain`]: there is more to take at once.
 const MORE: u32 = 1;
@@ -39,8 +41,12 @@ pub struct NativeSession {
     hooks: Vec<String>,
     config: String,
     batch: RefCell<Batch>,
-    /// A message too long to share a batch.
-    large: RefCell<Option<Event>>,
+    /// Polled, but not handed over yet: what stands behind a message too long to share a batch.
+    events: RefCell<VecDeque<Event>>,
+    /// The stream to a CLI that JavaScript has started.
+    pipe: Option<HostEnd>,
+    /// How JavaScript has to start it, a JSON document.
+    launch: Option<String>,
     requests: RefCell<HashMap<u64, RequestHandle>>,
     /// Uuids that the application gave its prompts.
     named: RefCell<HashSet<String>>,
@@ -51,21 +57,38 @@ static WATCHDOG: std::sync::OnceLock<Watchdog> = std::sync::OnceLock::new();
 
 #[napi]
 impl NativeSession {
-    /// Starts a CLI. `config` is a JSON document.
+    /// Starts a CLI. `config` is a JSON document. With `piped` JavaScript starts it, as
+    /// [`launch`](NativeSession::launch) says.
     #[napi(constructor)]
-    pub fn new(host: &NativeHost, config: String) -> napi::Result<NativeSession> {
+    pub fn new(host: &NativeHost, config: String, piped: bool) -> napi::Result<NativeSession> {
         let watchdog = WATCHDOG.get_or_init(Watchdog::default);
         let prepared = Config::read(&config)?.prepare(watchdog)?;
-        let session = Arc::new(prepared.builder.start().map_err(to_js)?);
+        let (mut pipe, mut launch) = (None, None);
+        let started = match piped {
+            false => prepared.builder.start(),
+            true => prepared.builder.start_with(|how| {
+                launch = Some(describe_launch(&how));
+                let (end, transport) = host_pipe();
+                pipe = Some(end);
+                Ok(transport)
+            }),
+        };
+        let session = Arc::new(started.map_err(to_js)?);
         let waiter = Waiter::get().map_err(|error| to_js(Error::Wait(error)))?;
         let id = waiter.add(&session, host.id()).map_err(to_js)?;
+        if let Some(pipe) = &pipe {
+            // What the session has to write JavaScript takes when it drains.
+            pipe.on_change(move || waiter.mark(id)).map_err(to_js)?;
+        }
         Ok(NativeSession {
             session,
             id,
             hooks: prepared.hooks,
             config,
             batch: RefCell::default(),
-            large: RefCell::default(),
+            events: RefCell::default(),
+            pipe,
+            launch,
             requests: RefCell::default(),
             named: RefCell::default(),
         })
@@ -77,9 +100,9 @@ impl NativeSession {
         self.id as f64
     }
 
-    /// The process id of the CLI.
+    /// The process id of the CLI, where it is known.
     #[napi(getter)]
-    pub fn pid(&self) -> u32 {
+    pub fn pid(&self) -> Option<u32> {
         self.session.pid()
     }
 
@@ -97,25 +120,27 @@ impl NativeSession {
         batch.clear();
         let mut flags = 0;
         let mut single = None;
-        let mut large = self.large.borrow_mut();
-        loop {
-            let event = match large.take() {
-                Some(event) => Some(event),
-                None => match self.session.poll(Some(Duration::ZERO)) {
-                    Ok(event) => event,
-                    Err(Error::Closed) => {
-                        flags |= CLOSED;
-                        None
-                    }
-                    Err(error) => return Err(to_js(error)),
-                },
-            };
-            let Some(event) = event else { break };
-            if let Event::Message { message, turn } = &event {
-                if message.json().len() > BATCH_BYTES && !self.is_hidden(message) {
-                    flags |= MORE;
+        let mut events = self.events.borrow_mut();
+        if events.is_empty() {
+            let mut polled = Vec::new();
+            match self
+                .session
+                .poll_batch(BATCH_EVENTS, BATCH_BYTES, &mut polled)
+            {
+                Ok(true) => flags |= MORE,
+                Ok(false) => {}
+                Err(Error::Closed) => flags |= CLOSED,
+                Err(error) => return Err(to_js(error)),
+            }
+            events.extend(polled);
+        }
+        while let Some(event) = events.pop_front() {
+            match &event {
+                Event::Message { message, turn }
+                    if message.json().len() > BATCH_BYTES && !self.is_hidden(message) =>
+                {
                     if batch.count > 0 {
-                        *large = Some(event);
+                        events.push_front(event);
                     } else {
                         flags |= SINGLE;
                         batch.single(*turn);
@@ -123,18 +148,14 @@ impl NativeSession {
                     }
                     break;
                 }
-            }
-            if matches!(event, Event::Closed(_)) {
-                flags |= CLOSED;
+                Event::Closed(_) => flags |= CLOSED,
+                _ => {}
             }
             self.take(&mut batch, event);
-            if batch.weight() >= BATCH_BYTES {
-                flags |= MORE;
-                break;
-            }
-            if flags & CLOSED != 0 {
-                break;
-            }
+        }
+        if !events.is_empty() {
+            // The end is behind them.
+            flags = (flags | MORE) & !CLOSED;
         }
         batch.finish();
         if self.session.turn_open() {
@@ -263,6 +284,93 @@ impl NativeSession {
         Ok(plan.initialize)
     }
 
+    /// Adds an in-process server, a JSON document as in the configuration.
+    #[napi]
+    pub fn add_server(&self, server: String) -> napi::Result<()> {
+        let server: ServerEntry<'_> =
+            serde_json::from_str(&server).map_err(|error| invalid("INVALID_TOOL", error))?;
+        let added = match server.bridged {
+            true => self.session.add_bridged_server(&server.name),
+            false => server
+                .build()
+                .and_then(|server| self.session.add_tool_server(server)),
+        };
+        added.map_err(to_js)
+    }
+
+    /// How JavaScript has to start the CLI: `{"command","args","cwd"?,"env"}`.
+    #[napi(getter)]
+    pub fn launch(&self) -> Option<String> {
+        self.launch.clone()
+    }
+
+    /// Output of a CLI that JavaScript has started; `false` asks it to wait until
+    /// [`wants_more`](NativeSession::wants_more).
+    #[napi]
+    pub fn feed(&self, bytes: &[u8]) -> bool {
+        let fed = self.pipe.as_ref().map(|pipe| pipe.feed(bytes));
+        // After its end nobody wants any more.
+        matches!(fed, Some(Ok(true)))
+    }
+
+    /// What it wrote to stderr.
+    #[napi]
+    pub fn feed_stderr(&self, bytes: &[u8]) {
+        if let Some(pipe) = &self.pipe {
+            // After its end nobody wants any more.
+            let _ = pipe.feed_stderr(bytes);
+        }
+    }
+
+    /// Whether there is room for more output.
+    #[napi]
+    pub fn wants_more(&self) -> bool {
+        self.pipe.as_ref().is_some_and(HostEnd::wants_more)
+    }
+
+    /// What is to be written to a CLI that JavaScript has started.
+    #[napi]
+    pub fn take_outgoing<'env>(&self, env: &'env Env) -> napi::Result<Option<JsString<'env>>> {
+        let outgoing = self.pipe.as_ref().and_then(HostEnd::take_outgoing);
+        outgoing.map(|bytes| text(env, &bytes)).transpose()
+    }
+
+    /// Whether its input is to be ended.
+    #[napi]
+    pub fn input_ended(&self) -> bool {
+        self.pipe.as_ref().is_some_and(HostEnd::input_ended)
+    }
+
+    /// Whether the session is done with it: it is to be ended by force.
+    #[napi]
+    pub fn pipe_closed(&self) -> bool {
+        self.pipe.as_ref().is_some_and(HostEnd::is_closed)
+    }
+
+    /// It takes no more input.
+    #[napi]
+    pub fn lose_input(&self) {
+        if let Some(pipe) = &self.pipe {
+            // After the end there is nothing to lose.
+            let _ = pipe.lose_input();
+        }
+    }
+
+    /// It has ended: with an exit status, by a signal, or else because of an error.
+    #[napi]
+    pub fn finish(&self, code: Option<i32>, signal: Option<i32>, error: Option<String>) {
+        let end = match (error, signal, code) {
+            (Some(error), _, _) => TransportEnd::error(error),
+            (None, Some(signal), _) => TransportEnd::exit(Exit::Signal(signal)),
+            (None, None, Some(code)) => TransportEnd::exit(Exit::Code(code)),
+            (None, None, None) => TransportEnd::exit(Exit::Unknown),
+        };
+        if let Some(pipe) = &self.pipe {
+            // A second end changes nothing.
+            let _ = pipe.finish(end);
+        }
+    }
+
     /// Ends the input as soon as nothing more of this host is needed.
     #[napi]
     pub fn end_when_settled(&self) -> napi::Result<()> {
@@ -368,4 +476,17 @@ fn text<'env>(env: &'env Env, bytes: &[u8]) -> napi::Result<JsString<'env>> {
     }
     // SAFETY: pointer and length of one slice; N-API copies it.
     unsafe { env.create_string_from_c_char(bytes.as_ptr().cast(), bytes.len() as isize) }
+}
+
+/// `{"command","args","cwd"?,"env"}`; what is no Unicode is replaced.
+fn describe_launch(launch: &Launch) -> String {
+    let text = |text: &std::ffi::OsString| text.to_string_lossy().into_owned();
+    let mut argv = launch.argv.iter().map(text);
+    let env = launch.env.iter();
+    let env: serde_json::Map<String, serde_json::Value> = env
+        .map(|(name, value)| (text(name), text(value).into()))
+        .collect();
+    let command = argv.next();
+    let args: Vec<String> = argv.collect();
+    serde_json::json!({"command": command, "args": args, "cwd": launch.cwd, "env": env}).to_string()
 }

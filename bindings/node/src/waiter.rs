@@ -179,6 +179,18 @@ impl Waiter {
         Ok(())
     }
 
+    /// Something about the session has changed that its owner has to see to.
+    pub(crate) fn mark(&self, id: u64) {
+        let orphaned = {
+            let mut table = self.lock();
+            table.mark(id);
+            !table.orphans.is_empty()
+        };
+        if orphaned {
+            self.wake();
+        }
+    }
+
     fn wake(&self) {
         // Full means awake already.
         let _ = rustix::io::write(&self.eventfd, &1u64.to_ne_bytes());

@@ -11,6 +11,8 @@ import {
   type ProcessFailure,
 } from './errors.js';
 import { loop, type Watched } from './loop.js';
+import { Spawned } from './spawned.js';
+import type { SpawnedProcess, SpawnOptions } from './types/spawn.js';
 import { addon, CLOSED, MORE, SINGLE, TURN_OPEN, type NativeSession } from './native.js';
 
 /** Above this many characters of unread messages nothing more is taken from the session. */
@@ -64,7 +66,6 @@ export interface TurnEnd {
 
 export class Channel implements Watched {
   readonly id: number;
-  readonly pid: number;
   /** How the process ended, once it has. */
   exit: ProcessFailure | undefined;
   /** The answer to `initialize`; rejects when there is none. */
@@ -73,6 +74,7 @@ export class Channel implements Watched {
   readonly ended: Promise<void>;
 
   private readonly native: NativeSession;
+  private readonly spawned: Spawned | undefined;
   private readonly handlers: Handlers;
   private readonly pending = new Map<number, Pending>();
   private readonly asked = new Map<number, AbortController>();
@@ -96,11 +98,11 @@ export class Channel implements Watched {
   private opened!: Pending;
   private gone!: () => void;
 
-  constructor(config: string, handlers: Handlers) {
-    this.native = natively(() => new addon.NativeSession(loop.native, config));
+  /** `spawn` starts the CLI in place of the addon. */
+  constructor(config: string, handlers: Handlers, spawn?: (options: SpawnOptions) => SpawnedProcess) {
+    this.native = natively(() => new addon.NativeSession(loop.native, config, spawn !== undefined));
     this.handlers = handlers;
     this.id = this.native.id;
-    this.pid = this.native.pid;
     this.initialized = new Promise((resolve, reject) => {
       this.opened = { resolve, reject };
     });
@@ -110,6 +112,20 @@ export class Channel implements Watched {
       this.gone = resolve;
     });
     loop.add(this);
+    if (spawn) {
+      try {
+        this.spawned = new Spawned(this.native, spawn, () => loop.later(this));
+      } catch (error) {
+        this.native.finish(undefined, undefined, messageOf(error));
+        this.native.close();
+        throw error;
+      }
+    }
+  }
+
+  /** The process id of the CLI, where it is known. */
+  get pid(): number | undefined {
+    return this.native.pid ?? undefined;
   }
 
   /** The callback ids of the hooks, in the order in which they were given. */
@@ -139,6 +155,7 @@ export class Channel implements Watched {
 
   drain(): boolean {
     if (this.released) return false;
+    this.spawned?.pump();
     let any = false;
     for (;;) {
       if (this.paused && !this.ending && this.pending.size === 0) return false;
@@ -154,6 +171,7 @@ export class Channel implements Watched {
       // One batch a round: timers and other sessions get their turn.
       if (messages !== null) break;
     }
+    this.spawned?.pump();
     this.account();
     return any;
   }
@@ -440,6 +458,11 @@ export class Channel implements Watched {
     this.asked.delete(key);
     if (!this.released) this.native.forget(key);
     this.account();
+  }
+
+  /** Adds an in-process server. */
+  addServer(entry: object): void {
+    this.command(() => this.native.addServer(JSON.stringify(entry)));
   }
 
   /** Ends the input as soon as nothing more of this program is needed. */

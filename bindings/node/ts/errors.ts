@@ -33,6 +33,7 @@ export type TowlineErrorCode =
   | 'ERROR_RESULT'
   | 'TIMED_OUT'
   | 'FORKED'
+  | 'SESSION_STORE'
   | 'INTERNAL';
 
 /** How a CLI ended. */

@@ -2,5 +2,7 @@
 export * from './constants.js';
 export { AbortError, TowlineError, type ProcessFailure, type TowlineErrorCode } from './errors.js';
 export { createSdkMcpServer, tool } from './mcp.js';
+export { InMemorySessionStore } from './memory-store.js';
 export { query, startup } from './query.js';
+export * from './sessions.js';
 export type * from './types/index.js';

@@ -131,13 +131,20 @@ export class Servers {
   private readonly own = new Map<string, Map<string, Prepared>>();
   private readonly bridges = new Map<string, Bridge>();
 
-  add(name: string, config: McpSdkServerConfigWithInstance): void {
+  add(name: string, config: McpSdkServerConfigWithInstance): ServerEntry {
+    const entry = this.entry(name, config);
+    this.entries.push(entry);
+    return entry;
+  }
+
+  private entry(name: string, config: McpSdkServerConfigWithInstance): ServerEntry {
+    this.remove(name);
     const timeout = config.timeout;
     const server = made.get(config);
     if (server && server.instance === undefined) {
       const { options, tools } = server;
       this.own.set(name, tools);
-      this.entries.push({
+      return {
         name,
         version: options.version ?? '1.0.0',
         instructions: options.instructions,
@@ -149,15 +156,26 @@ export class Servers {
           annotations: definition.annotations,
           _meta: meta,
         })),
-      });
-      return;
+      };
     }
     this.bridges.set(name, new Bridge(name, config.instance));
-    this.entries.push({ name, bridged: true, timeout });
+    return { name, bridged: true, timeout };
   }
 
-  get isEmpty(): boolean {
-    return this.entries.length === 0;
+  /** The names of all servers. */
+  get names(): string[] {
+    return [...this.own.keys(), ...this.bridges.keys()];
+  }
+
+  remove(name: string): void {
+    this.own.delete(name);
+    void this.bridges.get(name)?.close();
+    this.bridges.delete(name);
+  }
+
+  /** Opens the bridge of a server that was added while the session runs. */
+  open(name: string, channel: Channel): void {
+    this.bridges.get(name)?.open(channel);
   }
 
   /** Opens the bridges. */
@@ -166,7 +184,7 @@ export class Servers {
   }
 
   close(): void {
-    for (const bridge of this.bridges.values()) bridge.close();
+    for (const bridge of this.bridges.values()) void bridge.close();
   }
 
   /** Runs a tool. */

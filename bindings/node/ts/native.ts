@@ -23,7 +23,7 @@ export const SINGLE = 8;
 /** A running CLI. Every function may throw an error whose message is a JSON description. */
 export interface NativeSession {
   readonly id: number;
-  readonly pid: number;
+  readonly pid: number | null;
   readonly hooks: string[];
   drain(): Drained;
   arm(): void;
@@ -43,11 +43,38 @@ export interface NativeSession {
   stderrTail(): string;
   sessionId(): string | null;
   initializePayload(): string;
+  addServer(server: string): void;
+  /** How JavaScript has to start the CLI; `null` when the addon has. */
+  readonly launch: string | null;
+  feed(bytes: Uint8Array): boolean;
+  feedStderr(bytes: Uint8Array): void;
+  wantsMore(): boolean;
+  takeOutgoing(): string | null;
+  inputEnded(): boolean;
+  pipeClosed(): boolean;
+  loseInput(): void;
+  finish(code?: number, signal?: number, error?: string): void;
+}
+
+/** An operation over a store of the application's. */
+export interface NativeStoreTask {
+  nextCall(): string | null;
+  answer(id: number, answer: string): void;
+  refuse(id: number, message: string, timedOutMs?: number): void;
+  finished(): string | null;
 }
 
 interface Addon {
   NativeHost: new (wake: () => void) => NativeHost;
-  NativeSession: new (host: NativeHost, config: string) => NativeSession;
+  NativeSession: new (host: NativeHost, config: string, piped: boolean) => NativeSession;
+  NativeStoreTask: new (capabilities: string, operation: string) => NativeStoreTask;
+  savedSessions(request: string): Promise<string>;
+  foldSessionSummary(
+    sessionId: string,
+    previous: string | undefined,
+    entries: string[],
+    mtime: number | undefined,
+  ): string;
 }
 
 /** The names that @napi-rs/cli gives the prebuilt addons that may fit this machine. */

@@ -3,6 +3,7 @@ import { Channel } from './channel.js';
 import { AbortError, TowlineError } from './errors.js';
 import { prepare, type Prepared } from './options.js';
 import { Requests } from './requests.js';
+import type { McpServerConfig } from './types/mcp-config.js';
 import type { SDKMessage, SDKUserMessage } from './types/messages.js';
 import type { Options } from './types/options.js';
 import type { Query, WarmQuery } from './types/query.js';
@@ -66,7 +67,7 @@ class RunningQuery {
     this.prepared = prepare(options);
     this.requests = new Requests(this.prepared);
     try {
-      this.opened = new Channel(this.prepared.config, this.requests);
+      this.opened = new Channel(this.prepared.config, this.requests, options.spawnClaudeCodeProcess);
     } catch (error) {
       // What is wrong with the options is the caller's to hear; the rest comes with the messages.
       if (!(error instanceof TowlineError) || error.code.startsWith('INVALID_')) throw error;
@@ -318,6 +319,25 @@ class RunningQuery {
 
   async readMcpResource(serverName: string, uri: string): Promise<any> {
     return this.request('mcp_read_resource', { serverName, uri });
+  }
+
+  async setMcpServers(servers: Record<string, McpServerConfig>): Promise<any> {
+    const { channel } = this;
+    const own = this.prepared.servers;
+    const told: Record<string, unknown> = {};
+    const before = new Set(own.names);
+    for (const [name, server] of Object.entries(servers)) {
+      if (server.type !== 'sdk') {
+        told[name] = server;
+        continue;
+      }
+      before.delete(name);
+      channel.addServer(own.add(name, server));
+      own.open(name, channel);
+      told[name] = { type: 'sdk', name };
+    }
+    for (const name of before) own.remove(name);
+    return this.request('mcp_set_servers', { servers: told });
   }
 
   async stopTask(taskId: string): Promise<void> {

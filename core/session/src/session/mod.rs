@@ -73,7 +73,7 @@ pub(crate) struct Shared {
     in_transport: Arc<AtomicUsize>,
     /// Signalled when the thread that does the I/O has got on, and when it leaves.
     progress: Condvar,
-    /// Tool results are checked on the polling thread, so the schemas need no lock.
+    /// What the session knows of its in-process tools.
     tools: tools::Tools,
 }
 
@@ -316,6 +316,26 @@ impl Session {
     ) -> Result<T, Error> {
         self.shared
             .command(|connection| connection.with_server(name, change))
+    }
+
+    /// Adds an in-process server while the session runs, or replaces the one of its name; the
+    /// request `mcp_set_servers` tells the CLI (`protocol.md §8`). Calls of its tools come as
+    /// [`Event::Request`]: handlers are for servers that the session starts with.
+    pub fn add_tool_server(&self, server: ToolServer) -> Result<(), Error> {
+        self.shared.tools.add(&server)?;
+        self.shared.command(|connection| {
+            connection.add_server(server.server);
+            Ok(())
+        })
+    }
+
+    /// Adds a server that the host runs itself while the session runs; see
+    /// [`add_tool_server`](Session::add_tool_server).
+    pub fn add_bridged_server(&self, name: &str) -> Result<(), Error> {
+        self.shared.command(|connection| {
+            connection.add_bridged_server(name);
+            Ok(())
+        })
     }
 
     /// Passes on a JSON-RPC message of a server that the host runs itself.

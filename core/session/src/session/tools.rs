@@ -1,7 +1,7 @@
 //! In-process tools: their definitions, and the check of arguments against their schemas.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use jsonschema::Validator;
 use towline_protocol::connection::{Request, RequestKind};
@@ -115,7 +115,7 @@ impl ToolServer {
 /// Compiled schemas, each once a session.
 #[derive(Default)]
 pub(super) struct Tools {
-    validators: BTreeMap<(String, String), Arc<Validator>>,
+    validators: RwLock<BTreeMap<(String, String), Arc<Validator>>>,
     /// Hooks, in-process servers or permission requests need stdin open (`protocol.md §11`).
     pub(super) needs_host: bool,
     /// Every prompt says `client_composed: true`.
@@ -123,7 +123,9 @@ pub(super) struct Tools {
 }
 
 impl Tools {
-    pub(super) fn add(&mut self, server: &ToolServer) -> Result<(), StartError> {
+    pub(super) fn add(&self, server: &ToolServer) -> Result<(), StartError> {
+        let name = server.server.name();
+        let mut compiled = BTreeMap::new();
         for (tool, schema) in &server.schemas {
             let bad = |reason: String| StartError::BadSchema {
                 tool: tool.clone(),
@@ -132,9 +134,12 @@ impl Tools {
             let schema = serde_json::from_str(schema).map_err(|error| bad(error.to_string()))?;
             let validator =
                 jsonschema::validator_for(&schema).map_err(|error| bad(error.to_string()))?;
-            let key = (server.server.name().to_string(), tool.clone());
-            self.validators.insert(key, Arc::new(validator));
+            compiled.insert((name.to_string(), tool.clone()), Arc::new(validator));
         }
+        let validators = self.validators.write();
+        let mut validators = validators.unwrap_or_else(PoisonError::into_inner);
+        validators.retain(|(server, _), _| server != name);
+        validators.append(&mut compiled);
         Ok(())
     }
 
@@ -143,7 +148,11 @@ impl Tools {
         let RequestKind::ToolCall { server, tool, .. } = &request.kind else {
             return None;
         };
-        let validator = self.validators.get(&(server.clone(), tool.clone()))?;
+        let validator = {
+            let validators = self.validators.read();
+            let validators = validators.unwrap_or_else(PoisonError::into_inner);
+            validators.get(&(server.clone(), tool.clone()))?.clone()
+        };
         let arguments = json::pointer(request.json(), "/message/params/arguments");
         let arguments = arguments.ok().flatten().unwrap_or("{}");
         let arguments: serde_json::Value =
