@@ -863,6 +863,30 @@ fn a_single_prompt_ends_the_input_when_nothing_needs_the_host() {
     );
 }
 
+/// A host that has waited for the results before it says that there are no more prompts.
+#[test]
+fn the_input_ends_at_once_when_all_has_settled_before() {
+    let result = r#"{"type":"result","is_error":false}"#;
+    let started =
+        r#"{"type":"system","subtype":"task_started","task_id":"t","task_type":"local_agent"}"#;
+    for (lines, ends) in [
+        (vec![], true),
+        (vec![result], true),
+        (vec![started, result], false),
+    ] {
+        let mut connection = open(Config::default());
+        if !lines.is_empty() {
+            send(&mut connection, "a");
+            written(&mut connection);
+        }
+        for text in &lines {
+            line(&mut connection, text);
+        }
+        connection.finish_when_settled(true);
+        assert_eq!(connection.wants_end_of_input(), ends, "{lines:?}");
+    }
+}
+
 #[test]
 fn a_single_prompt_waits_for_its_background_agents() {
     let result = r#"{"type":"result","is_error":false}"#;

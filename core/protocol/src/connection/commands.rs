@@ -6,8 +6,7 @@ use alloc::string::String;
 use super::incoming::Open;
 use super::{
     CancelReason, Connection, Diagnostic, Event, HandshakeFailure, Input, LocalError, Millis,
-    OneShot, PendingRequest, RequestError, RequestId, RequestKey, RequestKind, State, TurnId,
-    TurnOutcome,
+    PendingRequest, RequestError, RequestId, RequestKey, RequestKind, State, TurnId, TurnOutcome,
 };
 use crate::control::answer::{prepare_answer, safe_answer, PermissionResult};
 use crate::control::envelope::{self, Priority, UserMessage};
@@ -189,9 +188,7 @@ impl Connection {
 
     /// Begins the turn of a prompt that was written, or that waits.
     fn prompt_sent(&mut self, uuid: Option<&str>, waiting: Option<String>) -> TurnId {
-        if let Some(one_shot) = &mut self.one_shot {
-            one_shot.prompt_sent();
-        }
+        self.one_shot.prompt_sent();
         let turn = self.turns.add(uuid, self.now);
         if let Some(line) = waiting {
             self.turns.waits(turn);
@@ -282,7 +279,7 @@ impl Connection {
     pub fn finish_input(&mut self) {
         self.state = self.state.after(Input::Finish);
         self.finish = true;
-        self.one_shot = None;
+        self.one_shot.done();
     }
 
     /// Ends the input by itself as soon as the CLI needs nothing more of the host: at once, or,
@@ -290,14 +287,15 @@ impl Connection {
     /// sent so far and the background agents they started have settled (`protocol.md §11`).
     pub fn finish_when_settled(&mut self, needs_host: bool) {
         if needs_host {
-            self.one_shot = Some(OneShot::new(self.turns.any_open(), self.now));
+            self.one_shot.want(self.turns.any_open(), self.now);
+            self.one_shot_settles();
         } else {
             self.finish_input();
         }
     }
 
     pub(super) fn one_shot_settles(&mut self) {
-        if self.one_shot.as_ref().is_some_and(OneShot::settled) && !self.turns.any_open() {
+        if self.one_shot.settled() && !self.turns.any_open() {
             self.finish_input();
         }
     }

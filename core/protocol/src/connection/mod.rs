@@ -137,7 +137,7 @@ pub struct Connection {
     turns: Turns,
     waiting: Waiting,
     servers: Servers,
-    one_shot: Option<OneShot>,
+    one_shot: OneShot,
     /// Stdin is to be ended once everything queued is written.
     finish: bool,
     /// The text of the last result, when it was an error.
@@ -167,7 +167,7 @@ impl Connection {
             turns: Turns::default(),
             waiting: Waiting::default(),
             servers: Servers::default(),
-            one_shot: None,
+            one_shot: OneShot::new(),
             finish: false,
             last_error: String::new(),
             session_id: None,
@@ -355,10 +355,7 @@ impl Connection {
                 deadline = earlier(deadline, after(turn.clock.quiet_since, silence));
             }
         }
-        match &self.one_shot {
-            Some(one_shot) => earlier(deadline, one_shot.deadline()),
-            None => deadline,
-        }
+        earlier(deadline, self.one_shot.deadline())
     }
 
     /// Reports every deadline that has passed.
@@ -395,12 +392,7 @@ impl Connection {
             });
             self.interrupt_silently();
         }
-        if self
-            .one_shot
-            .as_ref()
-            .and_then(OneShot::deadline)
-            .is_some_and(|at| at <= now)
-        {
+        if self.one_shot.deadline().is_some_and(|at| at <= now) {
             self.finish_input();
         }
     }

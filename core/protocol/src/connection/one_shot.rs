@@ -11,9 +11,11 @@ use crate::json;
 /// (`CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS`): ten minutes without a running turn.
 const BETWEEN_TURNS: Millis = 600_000;
 
-/// Follows the session until the CLI needs nothing more of the host.
+/// Follows the session, to tell when the CLI needs nothing more of the host.
 #[derive(Debug)]
 pub(super) struct OneShot {
+    /// The input is to be ended then.
+    wanted: bool,
     /// A result came for what was sent last.
     result: bool,
     /// The CLI's own word, from `session_state_changed`; older CLIs say nothing.
@@ -25,13 +27,25 @@ pub(super) struct OneShot {
 }
 
 impl OneShot {
-    pub(super) fn new(prompt_open: bool, now: Millis) -> OneShot {
+    pub(super) fn new() -> OneShot {
         OneShot {
-            result: !prompt_open,
+            wanted: false,
+            result: true,
             idle: None,
             agents: BTreeSet::new(),
-            quiet_since: (!prompt_open).then_some(now),
+            quiet_since: None,
         }
+    }
+
+    /// The input is to be ended as soon as all has settled.
+    pub(super) fn want(&mut self, prompt_open: bool, now: Millis) {
+        self.wanted = true;
+        self.quiet_since = (!prompt_open).then_some(now);
+    }
+
+    /// The input was ended.
+    pub(super) fn done(&mut self) {
+        self.wanted = false;
     }
 
     pub(super) fn prompt_sent(&mut self) {
@@ -39,13 +53,14 @@ impl OneShot {
         self.quiet_since = None;
     }
 
+    /// Whether the input is to be ended and nothing but an open prompt stands in the way.
     pub(super) fn settled(&self) -> bool {
-        self.agents.is_empty() && self.idle.unwrap_or(self.result)
+        self.wanted && self.agents.is_empty() && self.idle.unwrap_or(self.result)
     }
 
     pub(super) fn deadline(&self) -> Option<Millis> {
-        self.quiet_since
-            .map(|since| since.saturating_add(BETWEEN_TURNS))
+        let since = self.quiet_since.filter(|_| self.wanted);
+        since.map(|since| since.saturating_add(BETWEEN_TURNS))
     }
 
     pub(super) fn note(&mut self, message: &RawMessage, now: Millis) {

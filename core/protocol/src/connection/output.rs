@@ -98,9 +98,7 @@ impl Connection {
             let version = version.and_then(json::string).map(|text| text.into_owned());
             self.note_version(version);
         }
-        if let Some(one_shot) = &mut self.one_shot {
-            one_shot.note(message, self.now);
-        }
+        self.one_shot.note(message, self.now);
     }
 
     pub(super) fn handshake_failed(&mut self, failure: HandshakeFailure) {
