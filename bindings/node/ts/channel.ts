@@ -89,6 +89,7 @@ export class Channel implements Watched {
   /** The input was ended: the process lives on until it is gone. */
   private ending = false;
   private holding = false;
+  private kept = true;
   private paused = false;
   private released = false;
   /** Messages are not wanted any more. */
@@ -341,6 +342,11 @@ export class Channel implements Watched {
       this.holding = hold;
       loop.hold(hold);
     }
+    const keep = !this.released && (hold || this.opening || this.waiting.length > 0);
+    if (keep !== this.kept) {
+      this.kept = keep;
+      if (!this.released) loop.keep(this, keep);
+    }
   }
 
   // What the application takes.
@@ -368,6 +374,7 @@ export class Channel implements Watched {
     return new Promise((resolve, reject) => {
       this.waiting.push(resolve);
       this.rejecting.push(reject);
+      this.account();
     });
   }
 

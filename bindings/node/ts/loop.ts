@@ -12,7 +12,10 @@ export interface Watched {
 
 class Loop {
   private host: NativeHost | undefined;
-  private readonly sessions = new Map<number, Watched>();
+  /** Sessions that something is waited for. */
+  private readonly busy = new Map<number, Watched>();
+  /** All others: one that nobody holds any more is collected, and its CLI then ended. */
+  private readonly idle = new Map<number, WeakRef<Watched>>();
   /** Sessions to look at again once the work of this round is done. */
   private due = new Set<Watched>();
   private scheduled = false;
@@ -25,12 +28,24 @@ class Loop {
   }
 
   add(session: Watched): void {
-    this.sessions.set(session.id, session);
+    this.keep(session, true);
     this.later(session);
   }
 
+  /** Whether the session is kept even if nobody else holds it. */
+  keep(session: Watched, keep: boolean): void {
+    if (keep) {
+      this.busy.set(session.id, session);
+      this.idle.delete(session.id);
+    } else {
+      this.busy.delete(session.id);
+      this.idle.set(session.id, new WeakRef(session));
+    }
+  }
+
   remove(session: Watched): void {
-    this.sessions.delete(session.id);
+    this.busy.delete(session.id);
+    this.idle.delete(session.id);
     this.due.delete(session);
   }
 
@@ -54,10 +69,12 @@ class Loop {
 
   private wake(): void {
     for (const id of this.native.ready()) {
-      const session = this.sessions.get(id);
+      const session = this.busy.get(id) ?? this.idle.get(id)?.deref();
       if (session) {
         session.drain();
         this.later(session);
+      } else {
+        this.idle.delete(id);
       }
     }
   }
