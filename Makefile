@@ -70,11 +70,12 @@ python-lock: ## lock what the Python package is built and tested with; needs uv
 	  --custom-compile-command "make python-lock" requirements.in -o requirements.txt
 
 bench: ## measure against plain loops on one core; prints ratios and the machine
-	$(CARGO) build --release --locked -p towline-session-benches -p towline-testkit --bins
+	$(CARGO) build --release --locked -p towline-session-benches -p towline-store-benches -p towline-testkit --bins
 	taskset -c 0 $(CARGO) bench --locked -p towline-benches
 	$(TARGET)/release/permission
 	$(TARGET)/release/many
 	$(TARGET)/release/mirror
+	$(TARGET)/release/stores
 
 fuzz: ## run every fuzz target for FUZZ_SECONDS (60) each; needs cargo-fuzz and a nightly toolchain
 	fuzz/run.sh $(or $(FUZZ_SECONDS),60)
