@@ -71,6 +71,39 @@ pub trait SessionStore: Send + Sync {
     }
 }
 
+impl<S: SessionStore + ?Sized> SessionStore for std::sync::Arc<S> {
+    fn capabilities(&self) -> Capabilities {
+        (**self).capabilities()
+    }
+
+    fn append(&self, key: &SessionKey, entries: &[Entry]) -> Result<(), StoreError> {
+        (**self).append(key, entries)
+    }
+
+    fn load(&self, key: &SessionKey) -> Result<Option<Vec<Entry>>, StoreError> {
+        (**self).load(key)
+    }
+
+    fn list_sessions(&self, project_key: &str) -> Result<Vec<StoreListEntry>, StoreError> {
+        (**self).list_sessions(project_key)
+    }
+
+    fn list_session_summaries(
+        &self,
+        project_key: &str,
+    ) -> Result<Vec<SessionSummaryEntry>, StoreError> {
+        (**self).list_session_summaries(project_key)
+    }
+
+    fn delete(&self, key: &SessionKey) -> Result<(), StoreError> {
+        (**self).delete(key)
+    }
+
+    fn list_subkeys(&self, project_key: &str, session_id: &str) -> Result<Vec<String>, StoreError> {
+        (**self).list_subkeys(project_key, session_id)
+    }
+}
+
 /// Does a task with a blocking store, one call after another on this thread. Time limits are the
 /// store's own affair here: a call that blocks cannot be given up.
 pub fn run<T>(mut task: StoreTask<T>, store: &dyn SessionStore) -> Result<T, TaskError> {

@@ -1,5 +1,6 @@
 //! Appends from several threads at once.
 
+use std::sync::Arc;
 use std::thread;
 
 use serde_json::json;
@@ -13,36 +14,33 @@ const APPENDS: u64 = 20;
 const BATCH: u64 = 3;
 
 /// Several threads append to one session: nothing is lost, each thread's order is kept.
-pub(super) fn appends(store: &dyn SessionStore, strict: bool) -> Result<(), Broken> {
+pub(super) fn appends(store: Arc<dyn SessionStore>, strict: bool) -> Result<(), Broken> {
     let contract = "appends from several threads to one session lose nothing";
-    appended(store, strict).map_err(|error| Broken { contract, error })
+    appended(&store, strict).map_err(|error| Broken { contract, error })
 }
 
-fn appended(store: &dyn SessionStore, strict: bool) -> Result<(), TaskError> {
+fn appended(store: &Arc<dyn SessionStore>, strict: bool) -> Result<(), TaskError> {
     let key = SessionKey::main("proj", "shared");
     let failed = |error: StoreError| TaskError::Store {
         call: CallId(0),
         error,
     };
-    let written: Vec<Result<(), StoreError>> = thread::scope(|scope| {
-        let writers: Vec<_> = (0..WRITERS)
-            .map(|writer| {
-                let key = &key;
-                scope.spawn(move || {
-                    (0..APPENDS).try_for_each(|append| {
-                        let batch: Vec<Entry> = (0..BATCH)
-                            .map(|place| line(writer, append * BATCH + place))
-                            .collect();
-                        store.append(key, &batch)
-                    })
+    let writers: Vec<_> = (0..WRITERS)
+        .map(|writer| {
+            let (store, key) = (Arc::clone(store), key.clone());
+            thread::spawn(move || {
+                (0..APPENDS).try_for_each(|append| {
+                    let places = append * BATCH..(append + 1) * BATCH;
+                    let batch: Vec<Entry> = places.map(|place| line(writer, place)).collect();
+                    store.append(&key, &batch)
                 })
             })
-            .collect();
-        let joined = writers.into_iter().map(|writer| writer.join());
-        joined
-            .map(|done| done.unwrap_or_else(|_| Err(StoreError::failed("append panicked"))))
-            .collect()
-    });
+        })
+        .collect();
+    let joined = writers.into_iter().map(thread::JoinHandle::join);
+    let written: Vec<Result<(), StoreError>> = joined
+        .map(|done| done.unwrap_or_else(|_| Err(StoreError::failed("append panicked"))))
+        .collect();
     for done in written {
         done.map_err(failed)?;
     }

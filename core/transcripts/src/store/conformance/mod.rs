@@ -85,5 +85,5 @@ fn check_some(make: &dyn Fn() -> Box<dyn SessionStore>, strict: bool) -> Result<
             error,
         })?;
     }
-    concurrent::appends(&*make(), strict)
+    concurrent::appends(make().into(), strict)
 }
