@@ -9,7 +9,8 @@
  * TOWLINE_ERR_HANDLE, and so is, for a while, one that was freed; nobody should rely on the latter.
  * Any other pointer that is no handle is the caller's mistake and cannot always be told.
  *
- * THREADS. The library starts no thread, installs no signal handler and changes no setting of the
+ * THREADS. The library starts no thread, but for one to each session store that sessions use, and
+ * those that towline_store_check() needs. It installs no signal handler and changes no setting of the
  * process. Functions can be called from any thread, with these exceptions: one thread at a time
  * polls a session (a second one gets TOWLINE_ERR_BUSY); one thread at a time uses an event or a
  * connection; a handle is freed once. None can be called in a signal handler.
@@ -287,9 +288,21 @@ typedef enum {
      */
     TOWLINE_ERR_MESSAGE = 77,
     /**
+     * A session store refused or failed.
+     */
+    TOWLINE_ERR_STORE = 80,
+    /**
      * The session is not there.
      */
     TOWLINE_ERR_NOT_FOUND = 81,
+    /**
+     * The session store lacks a call that this needs.
+     */
+    TOWLINE_ERR_UNSUPPORTED = 82,
+    /**
+     * A session store does not do what stores have to do.
+     */
+    TOWLINE_ERR_CONTRACT = 83,
     /**
      * A file could not be read or written.
      */
@@ -498,6 +511,19 @@ typedef struct towline_request towline_request;
 typedef struct towline_session towline_session;
 
 /**
+ * A place where sessions are kept so that they outlive a machine. Functions on it block until the
+ * store has done its work and can be called from any thread; from a process made by fork() they
+ * return TOWLINE_ERR_FORKED. Freed with towline_store_free().
+ */
+typedef struct towline_store towline_store;
+
+/**
+ * Takes the answer to a call of a store. It is valid until the callback returns and used on its
+ * thread alone.
+ */
+typedef struct towline_store_reply towline_store_reply;
+
+/**
  * How a transport says that it is ready. The transport gets one when it is opened and frees it
  * with towline_waker_free(), when it likes; it may outlive the session.
  */
@@ -618,6 +644,99 @@ typedef struct {
      */
     void (*free)(void *stream);
 } towline_transport;
+
+/**
+ * Names one transcript. The texts are valid until the callback returns.
+ */
+typedef struct {
+    /**
+     * The scope of the session: the name of its project's folder, unless the host has its own.
+     */
+    const char *project_key;
+    /**
+     * The session.
+     */
+    const char *session_id;
+    /**
+     * The transcript below the session, such as subagents/agent-1; NULL for the session's own.
+     */
+    const char *subpath;
+} towline_store_key;
+
+/**
+ * One line of a transcript. The texts are valid until the callback returns.
+ */
+typedef struct {
+    /**
+     * A JSON object on one line.
+     */
+    const char *json;
+    /**
+     * The length of json.
+     */
+    size_t len;
+    /**
+     * The entry's own id; NULL if it has none. An entry with an id that is there already is not
+     * added again.
+     */
+    const char *uuid;
+} towline_store_entry;
+
+/**
+ * Adds entries to the end of a transcript, in order, and returns when they are safe.
+ */
+typedef towline_answer (*towline_store_append)(void *user_data,
+                                               const towline_store_key *key,
+                                               const towline_store_entry *entries,
+                                               size_t count,
+                                               towline_store_reply *reply);
+
+/**
+ * Does something with a transcript or a session: gives all its entries in order by
+ * towline_store_reply_entry(), none if it was never written (load); forgets it, and for a
+ * session everything below it too (remove); gives the subpaths below a session by
+ * towline_store_reply_subkey() (list_subkeys).
+ */
+typedef towline_answer (*towline_store_on_key)(void *user_data,
+                                               const towline_store_key *key,
+                                               towline_store_reply *reply);
+
+/**
+ * Gives the sessions of a project, without what is below them, by towline_store_reply_session()
+ * (list_sessions), or their summaries by towline_store_reply_summary()
+ * (list_session_summaries).
+ */
+typedef towline_answer (*towline_store_on_project)(void *user_data,
+                                                   const char *project_key,
+                                                   towline_store_reply *reply);
+
+/**
+ * What a store of the host does. append and load are needed, the others may be NULL: a store
+ * without list_sessions and list_session_summaries cannot be listed, one without remove
+ * keeps everything, from one without list_subkeys no subagents come back.
+ *
+ * The functions return TOWLINE_ANSWERED, or TOWLINE_FAILED after towline_store_reply_error() has
+ * said why. They run on the thread that calls a function of the store, for a session on a thread
+ * of the store's own, and may come from several threads at once. They must return: no longjmp, no
+ * C++ exception.
+ */
+typedef struct {
+    /**
+     * sizeof(towline_store_callbacks); later versions may have more functions.
+     */
+    size_t size;
+    towline_store_append append;
+    towline_store_on_key load;
+    towline_store_on_project list_sessions;
+    towline_store_on_project list_session_summaries;
+    towline_store_on_key remove;
+    towline_store_on_key list_subkeys;
+} towline_store_callbacks;
+
+/**
+ * Makes a new, empty store for towline_store_check(), which frees it; NULL when it cannot.
+ */
+typedef towline_store *(*towline_store_maker)(void *user_data);
 
 #ifdef __cplusplus
 extern "C" {
@@ -1821,6 +1940,174 @@ towline_status towline_sessions_delete(const char *session_id,
                                        const char *options,
                                        size_t len,
                                        towline_error **error);
+
+/**
+ * Opens the store that a URL names, making what is not there yet: memory:, sqlite:PATH,
+ * dir:PATH (a folder of JSON lines files as the CLI's own), postgres://user@host/database
+ * (many hosts share it; no TLS). Free *store with towline_store_free().
+ *
+ * Errors: TOWLINE_ERR_STORE; the message says what is wrong with the URL or what could not be
+ * opened.
+ */
+towline_status towline_store_open(const char *url, towline_store **store, towline_error **error);
+
+/**
+ * Makes a store of the host's own functions. callbacks is copied. finalize is called once
+ * with user_data when nothing uses the store any more. Free *store with towline_store_free().
+ *
+ * Errors: TOWLINE_ERR_NULL without append or load; TOWLINE_ERR_ARGUMENT when size is none
+ * that the struct has had. Then finalize is not called.
+ */
+towline_status towline_store_from_callbacks(const towline_store_callbacks *callbacks,
+                                            void *user_data,
+                                            towline_finalize finalize,
+                                            towline_store **store,
+                                            towline_error **error);
+
+/**
+ * Has sessions mirror their transcripts to a store, and look there for the session that options
+ * "resume" and "continue" name. Takes the place of a store set before, and of the one that
+ * option "sessionStore" names; NULL takes it away. flush is "batched" (with each turn),
+ * "eager" (at once), or NULL for what option "sessionStoreFlush" says. The store may be freed;
+ * the sessions keep it.
+ *
+ * The sessions' calls of one store run on one thread, one after another. What could not be stored
+ * comes as a message of the subtype mirror_error. towline_session_create() loads the session
+ * that is resumed, which blocks. towline_session_close() waits until everything is stored.
+ *
+ * Errors: TOWLINE_ERR_ARGUMENT for another flush.
+ */
+towline_status towline_options_set_store(towline_options *options,
+                                         const towline_store *store,
+                                         const char *flush,
+                                         towline_error **error);
+
+/**
+ * Frees a store. NULL is fine. Sessions that use it go on.
+ */
+towline_status towline_store_free(towline_store *store);
+
+/**
+ * Does an operation on the sessions of a store. operation is a JSON object: "operation" and
+ * its arguments. The sessions are those of "project_key", or of the project of "directory", by
+ * default the current one. Absent and null arguments are the same. *result gets a JSON document,
+ * to be freed with towline_buffer_free():
+ *
+ * list_sessions (limit, offset): an array of objects, newest first; get_session_info
+ * (session_id): such an object or null; get_session_messages (session_id, limit,
+ * offset, include_system_messages) and get_subagent_messages (agent_id too): arrays of
+ * messages; list_subagents (session_id): an array of ids; rename_session (session_id,
+ * title), tag_session (session_id, tag or null), delete_session (session_id): null;
+ * fork_session (session_id, up_to_message_id, title): an object with the new
+ * session_id; import_session (session_id, include_subagents, batch_size,
+ * config_dir) from this machine's disk: an object with project_key, entries and
+ * skipped_lines.
+ *
+ * Errors: TOWLINE_ERR_ARGUMENT for a wrong operation or argument; TOWLINE_ERR_NOT_FOUND when the
+ * session is not there; TOWLINE_ERR_UNSUPPORTED when the store lacks a call; TOWLINE_ERR_STORE
+ * when a call failed; TOWLINE_ERR_FILE when a file could not be read.
+ */
+towline_status towline_store_run(towline_store *store,
+                                 const char *operation,
+                                 size_t len,
+                                 towline_buffer **result,
+                                 towline_error **error);
+
+/**
+ * Makes one call of a store. call is a JSON object: "call" is append (key, entries),
+ * load (key), list_sessions (project_key), list_session_summaries (project_key),
+ * delete (key) or list_subkeys (key); a key is an object with project_key, session_id
+ * and, for a subagent's transcript, subpath. *answer gets null, an array of entries or null,
+ * an array of {"session_id","mtime"}, of {"session_id","mtime","data"}, or of strings; free it
+ * with towline_buffer_free().
+ *
+ * Errors: TOWLINE_ERR_JSON when it is no call; TOWLINE_ERR_UNSUPPORTED when the store lacks it;
+ * TOWLINE_ERR_STORE when it failed.
+ */
+towline_status towline_store_call(towline_store *store,
+                                  const char *call,
+                                  size_t len,
+                                  towline_buffer **answer,
+                                  towline_error **error);
+
+/**
+ * The summary of a session after entries were appended to it, for stores that keep summaries.
+ * previous is the data of the summary before, NULL for a new session; entries is a JSON
+ * array of those that were added. *data gets a JSON object that the store keeps as it is; free
+ * it with towline_buffer_free(). A subagent's entries (a key with a subpath) must not be folded.
+ *
+ * Errors: TOWLINE_ERR_JSON when a text is not what it has to be.
+ */
+towline_status towline_store_fold_summary(const char *previous,
+                                          size_t previous_len,
+                                          const char *entries,
+                                          size_t entries_len,
+                                          towline_buffer **data,
+                                          towline_error **error);
+
+/**
+ * Puts a store to everything that a session store has to do: make is called for a fresh one,
+ * many times. strict asks for what the stores of the library do beyond that: entries that are
+ * there by their uuid are not added again, texts come back byte for byte.
+ *
+ * Errors: TOWLINE_ERR_CONTRACT, its message says what was demanded and what came instead.
+ */
+towline_status towline_store_check(towline_store_maker make,
+                                   void *user_data,
+                                   bool strict,
+                                   towline_error **error);
+
+/**
+ * Adds an entry to the answer to load: a JSON object as it was appended.
+ *
+ * Errors: TOWLINE_ERR_JSON when it is none; TOWLINE_ERR_WRONG_ANSWER for another call.
+ */
+towline_status towline_store_reply_entry(towline_store_reply *reply,
+                                         const char *json,
+                                         size_t len,
+                                         towline_error **error);
+
+/**
+ * Adds a session to the answer to list_sessions, with the time of its last append in
+ * milliseconds since 1970.
+ *
+ * Errors: TOWLINE_ERR_WRONG_ANSWER for another call.
+ */
+towline_status towline_store_reply_session(towline_store_reply *reply,
+                                           const char *session_id,
+                                           int64_t mtime,
+                                           towline_error **error);
+
+/**
+ * Adds a summary to the answer to list_session_summaries: what towline_store_fold_summary()
+ * gave, and when it was kept, on the clock of list_sessions.
+ *
+ * Errors: TOWLINE_ERR_JSON when data is no JSON object; TOWLINE_ERR_WRONG_ANSWER for another
+ * call.
+ */
+towline_status towline_store_reply_summary(towline_store_reply *reply,
+                                           const char *session_id,
+                                           int64_t mtime,
+                                           const char *data,
+                                           size_t len,
+                                           towline_error **error);
+
+/**
+ * Adds a subpath to the answer to list_subkeys.
+ *
+ * Errors: TOWLINE_ERR_WRONG_ANSWER for another call.
+ */
+towline_status towline_store_reply_subkey(towline_store_reply *reply,
+                                          const char *subpath,
+                                          towline_error **error);
+
+/**
+ * Says why a call of any kind fails. What was answered before does not count.
+ */
+towline_status towline_store_reply_error(towline_store_reply *reply,
+                                         const char *message,
+                                         size_t len,
+                                         towline_error **error);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -160,6 +160,8 @@ impl From<StartError> for Failure {
             StartError::ArgumentsTooLong { .. } => (TOWLINE_ERR_ARGUMENTS_TOO_LONG, None),
             StartError::Launch(_) => (TOWLINE_ERR_LAUNCH, None),
             StartError::BadSchema { .. } => (TOWLINE_ERR_TOOL, None),
+            StartError::Store(_) | StartError::OpenStore(_) => (TOWLINE_ERR_STORE, None),
+            StartError::Materialize(_) => (TOWLINE_ERR_FILE, None),
             StartError::Spawn { path, .. } => (TOWLINE_ERR_START, Some(path)),
             _ => (TOWLINE_ERR_START, None),
         };

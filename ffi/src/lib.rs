@@ -29,6 +29,8 @@ pub mod saved;
 pub mod session;
 pub mod session_control;
 pub mod status;
+pub mod store;
+pub mod store_callbacks;
 mod text;
 pub mod transport;
 mod values;

@@ -5,7 +5,9 @@ use std::ffi::{c_char, c_void};
 use std::sync::Arc;
 
 use towline_core::protocol::mcp;
-use towline_core::{OnFailure, Options, Session, SessionBuilder, Tool, ToolServer, Watchdog};
+use towline_core::{
+    FlushMode, OnFailure, OpenStore, Options, Session, SessionBuilder, Tool, ToolServer, Watchdog,
+};
 
 use crate::boundary;
 use crate::callback::{
@@ -77,6 +79,7 @@ pub(crate) struct Registered {
     stderr: Option<Shared<LineCallback>>,
     pub(crate) log: Shared<LineCallback>,
     pub(crate) transport: Shared<Opener>,
+    pub(crate) store: Option<(OpenStore, Option<FlushMode>)>,
 }
 
 impl Registered {
@@ -131,6 +134,9 @@ impl Registered {
         }
         for name in &self.bridged {
             builder = builder.bridged_server(name);
+        }
+        if let Some((store, flush)) = &self.store {
+            builder = builder.session_store(store.clone(), *flush);
         }
         builder = match &self.stderr {
             None => builder,

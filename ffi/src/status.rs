@@ -102,8 +102,14 @@ pub enum towline_status {
     /// The CLI would drop this user message or die of it.
     TOWLINE_ERR_MESSAGE = 77,
 
+    /// A session store refused or failed.
+    TOWLINE_ERR_STORE = 80,
     /// The session is not there.
     TOWLINE_ERR_NOT_FOUND = 81,
+    /// The session store lacks a call that this needs.
+    TOWLINE_ERR_UNSUPPORTED = 82,
+    /// A session store does not do what stores have to do.
+    TOWLINE_ERR_CONTRACT = 83,
     /// A file could not be read or written.
     TOWLINE_ERR_FILE = 84,
 
@@ -167,7 +173,10 @@ pub(crate) const STATUSES: &[(towline_status, &core::ffi::CStr)] = &[
     (TOWLINE_ERR_DUPLICATE_UUID, c"TOWLINE_ERR_DUPLICATE_UUID"),
     (TOWLINE_ERR_UNKNOWN_SERVER, c"TOWLINE_ERR_UNKNOWN_SERVER"),
     (TOWLINE_ERR_MESSAGE, c"TOWLINE_ERR_MESSAGE"),
+    (TOWLINE_ERR_STORE, c"TOWLINE_ERR_STORE"),
     (TOWLINE_ERR_NOT_FOUND, c"TOWLINE_ERR_NOT_FOUND"),
+    (TOWLINE_ERR_UNSUPPORTED, c"TOWLINE_ERR_UNSUPPORTED"),
+    (TOWLINE_ERR_CONTRACT, c"TOWLINE_ERR_CONTRACT"),
     (TOWLINE_ERR_FILE, c"TOWLINE_ERR_FILE"),
     (TOWLINE_ERR_PANIC, c"TOWLINE_ERR_PANIC"),
     (TOWLINE_ERR_POISONED, c"TOWLINE_ERR_POISONED"),

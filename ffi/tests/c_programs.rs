@@ -128,6 +128,7 @@ programs! {
     bare
     bad_input
     saved
+    store
     versions
 }
 

@@ -7,7 +7,7 @@
 
 #include "towline_test.h"
 
-enum kind { OPTIONS, SESSION, REQUEST, EVENT, ERROR_OBJECT, BUFFER, CONNECTION, WAKER, KINDS };
+enum kind { OPTIONS, SESSION, REQUEST, EVENT, ERROR_OBJECT, BUFFER, CONNECTION, WAKER, STORE, REPLY, KINDS };
 
 enum report {
     REPORTS, /* a status and an error object */
@@ -142,7 +142,16 @@ enum report {
     X(towline_connection_respond, CONNECTION, REPORTS, TOWLINE_OK, towline_connection_respond(h, 9, "{}", 2, error)) \
     X(towline_connection_end_input, CONNECTION, REPORTS, TOWLINE_OK, towline_connection_end_input(h, error)) \
     X(towline_waker_wake, WAKER, SILENT, TOWLINE_OK, towline_waker_wake(h))                        \
-    X(towline_waker_free, WAKER, FREES, TOWLINE_OK, towline_waker_free(h))
+    X(towline_waker_free, WAKER, FREES, TOWLINE_OK, towline_waker_free(h))                         \
+    X(towline_options_set_store, OPTIONS, REPORTS, TOWLINE_OK, towline_options_set_store(h, NULL, NULL, error)) \
+    X(towline_store_free, STORE, FREES, TOWLINE_OK, towline_store_free(h))                         \
+    X(towline_store_run, STORE, REPORTS, TOWLINE_OK, towline_store_run(h, LIST, TOWLINE_NUL, &buffer, error)) \
+    X(towline_store_call, STORE, REPORTS, TOWLINE_OK, towline_store_call(h, LOAD, TOWLINE_NUL, &buffer, error)) \
+    X(towline_store_reply_entry, REPLY, REPORTS, TOWLINE_OK, towline_store_reply_entry(h, "{}", 2, error)) \
+    X(towline_store_reply_session, REPLY, REPORTS, TOWLINE_OK, towline_store_reply_session(h, "s", 1, error)) \
+    X(towline_store_reply_summary, REPLY, REPORTS, TOWLINE_OK, towline_store_reply_summary(h, "s", 1, "{}", 2, error)) \
+    X(towline_store_reply_subkey, REPLY, REPORTS, TOWLINE_OK, towline_store_reply_subkey(h, "s", error)) \
+    X(towline_store_reply_error, REPLY, REPORTS, TOWLINE_OK, towline_store_reply_error(h, "s", 1, error))
 
 /* Functions that take no handle. */
 #define NO_HANDLE(X)                                                                               \
@@ -150,12 +159,16 @@ enum report {
     X(towline_sessions_list, ) X(towline_sessions_info, ) X(towline_sessions_messages, )           \
     X(towline_sessions_subagents, ) X(towline_sessions_subagent_messages, )                        \
     X(towline_sessions_fork, ) X(towline_sessions_rename, ) X(towline_sessions_tag, )              \
-    X(towline_sessions_archive, ) X(towline_sessions_delete, )
+    X(towline_sessions_archive, ) X(towline_sessions_delete, )          \
+    X(towline_store_open, ) X(towline_store_from_callbacks, ) X(towline_store_fold_summary, )      \
+    X(towline_store_check, )
 
 /* A session that is nowhere. */
 #define NOWHERE "{\"config_dir\":\"/no-such-place\"}"
 #define ID "00000000-0000-4000-8000-000000000001"
 
+#define LIST "{\"operation\":\"list_sessions\"}"
+#define LOAD "{\"call\":\"load\",\"key\":{\"project_key\":\"p\",\"session_id\":\"s\"}}"
 #define MESSAGE "{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":\"x\"}}"
 
 /* Every function that takes text, as `text` and `len`: whether it may be NULL, whether it has a
@@ -226,13 +239,26 @@ enum report {
     X(towline_sessions_archive, BUFFER, true, true, TOWLINE_ERR_JSON, towline_sessions_archive(ID, true, text, len, error)) \
     X(towline_sessions_archive_id, BUFFER, false, false, TOWLINE_ERR_ARGUMENT, towline_sessions_archive(text, true, NOWHERE, TOWLINE_NUL, error)) \
     X(towline_sessions_delete, BUFFER, true, true, TOWLINE_ERR_JSON, towline_sessions_delete(ID, text, len, error)) \
-    X(towline_sessions_delete_id, BUFFER, false, false, TOWLINE_ERR_ARGUMENT, towline_sessions_delete(text, NOWHERE, TOWLINE_NUL, error))
+    X(towline_sessions_delete_id, BUFFER, false, false, TOWLINE_ERR_ARGUMENT, towline_sessions_delete(text, NOWHERE, TOWLINE_NUL, error)) \
+    X(towline_options_set_store, OPTIONS, true, false, TOWLINE_ERR_ARGUMENT, towline_options_set_store(h, NULL, text, error)) \
+    X(towline_store_open, STORE, false, false, TOWLINE_ERR_STORE, towline_store_open(text, &store, error)) \
+    X(towline_store_run, STORE, false, true, TOWLINE_ERR_ARGUMENT, towline_store_run(h, text, len, &buffer, error)) \
+    X(towline_store_call, STORE, false, true, TOWLINE_ERR_JSON, towline_store_call(h, text, len, &buffer, error)) \
+    X(towline_store_fold_summary, STORE, true, true, TOWLINE_ERR_JSON, towline_store_fold_summary(text, len, "[]", 2, &buffer, error)) \
+    X(towline_store_fold_summary_entries, STORE, false, true, TOWLINE_ERR_JSON, towline_store_fold_summary(NULL, 0, text, len, &buffer, error)) \
+    X(towline_store_reply_entry, REPLY, false, true, TOWLINE_ERR_JSON, towline_store_reply_entry(h, text, len, error)) \
+    X(towline_store_reply_session, REPLY, false, false, TOWLINE_ERR_WRONG_ANSWER, towline_store_reply_session(h, text, 1, error)) \
+    X(towline_store_reply_summary, REPLY, false, true, TOWLINE_ERR_WRONG_ANSWER, towline_store_reply_summary(h, "s", 1, text, len, error)) \
+    X(towline_store_reply_summary_id, REPLY, false, false, TOWLINE_ERR_WRONG_ANSWER, towline_store_reply_summary(h, text, 1, "{}", 2, error)) \
+    X(towline_store_reply_subkey, REPLY, false, false, TOWLINE_ERR_WRONG_ANSWER, towline_store_reply_subkey(h, text, error)) \
+    X(towline_store_reply_error, REPLY, false, true, TOWLINE_OK, towline_store_reply_error(h, text, len, error))
 
 /* Results go here; nobody looks at them. */
 static towline_buffer *buffer;
 static towline_session *session;
 static towline_connection *connection;
 static towline_event *event;
+static towline_store *store;
 static int64_t number;
 static double real;
 static size_t len_;
@@ -374,6 +400,34 @@ static void bad_texts(void **live) {
     }
 }
 
+static towline_store *make_nothing(void *user_data) {
+    return user_data;
+}
+
+static towline_answer append_nothing(void *user_data, const towline_store_key *key,
+                                     const towline_store_entry *entries, size_t count,
+                                     towline_store_reply *reply) {
+    (void)user_data, (void)key, (void)entries, (void)count, (void)reply;
+    return TOWLINE_ANSWERED;
+}
+
+static towline_answer trial(void *user_data, const towline_store_key *key, towline_store_reply *reply);
+
+static void bad_callbacks(void) {
+    towline_store_callbacks callbacks;
+    memset(&callbacks, 0, sizeof callbacks);
+    FAILS(TOWLINE_ERR_NULL, "callbacks", towline_store_from_callbacks(NULL, NULL, finalize, &store, &error));
+    FAILS(TOWLINE_ERR_ARGUMENT, "size is 0", towline_store_from_callbacks(&callbacks, NULL, finalize, &store, &error));
+    callbacks.size = sizeof callbacks;
+    FAILS(TOWLINE_ERR_NULL, "append", towline_store_from_callbacks(&callbacks, NULL, finalize, &store, &error));
+    callbacks.append = append_nothing;
+    FAILS(TOWLINE_ERR_NULL, "load", towline_store_from_callbacks(&callbacks, NULL, finalize, &store, &error));
+    callbacks.load = trial;
+    FAILS(TOWLINE_ERR_NULL, "store", towline_store_from_callbacks(&callbacks, NULL, finalize, NULL, &error));
+    FAILS(TOWLINE_ERR_ARGUMENT, "address",
+          towline_store_from_callbacks((void *)((char *)&callbacks + 1), NULL, finalize, &store, &error));
+}
+
 /* Places for results that may not be NULL, and other arguments out of range. */
 static void bad_arguments(void **live) {
     towline_session *s = live[SESSION];
@@ -422,6 +476,15 @@ static void bad_arguments(void **live) {
     FAILS(TOWLINE_ERR_JSON, "object", towline_sessions_list("[]", TOWLINE_NUL, &buffer, &error));
     FAILS(TOWLINE_ERR_OPTION, "permission handler", towline_options_set_bool(o, "canUseTool", true, &error));
     FAILS(TOWLINE_ERR_ARGUMENT, "progress", towline_request_tool_progress(r, nan / nan, 1, NULL, 0, &error));
+    FAILS(TOWLINE_ERR_HANDLE, "store", towline_options_set_store(o, (towline_store *)(void *)o, NULL, &error));
+    FAILS(TOWLINE_ERR_ARGUMENT, "flush", towline_options_set_store(o, live[STORE], "never", &error));
+    FAILS(TOWLINE_ERR_NULL, "store", towline_store_open("memory:", NULL, &error));
+    FAILS(TOWLINE_ERR_NULL, "result", towline_store_run(live[STORE], LIST, TOWLINE_NUL, NULL, &error));
+    FAILS(TOWLINE_ERR_NULL, "answer", towline_store_call(live[STORE], LOAD, TOWLINE_NUL, NULL, &error));
+    FAILS(TOWLINE_ERR_NULL, "data", towline_store_fold_summary(NULL, 0, "[]", 2, NULL, &error));
+    FAILS(TOWLINE_ERR_NULL, "make", towline_store_check(NULL, NULL, false, &error));
+    FAILS(TOWLINE_ERR_CONTRACT, "no store was made", towline_store_check(make_nothing, NULL, false, &error));
+    bad_callbacks();
     STATUS(TOWLINE_ERR_NULL, towline_event_int(e, "/type", NULL));
     STATUS(TOWLINE_ERR_NULL, towline_event_double(e, "/type", NULL));
     STATUS(TOWLINE_ERR_NULL, towline_event_bool(e, "/type", NULL));
@@ -449,7 +512,7 @@ static void after_fork(void **live) {
         for (size_t n = 0; n < FUNCTION_COUNT; n++) {
             const struct function *function = &functions[n];
             bool answers = function->kind == REQUEST && function->report == REPORTS;
-            if (function->report == FREES || !(function->kind == SESSION || answers)) {
+            if (function->report == FREES || !(function->kind == SESSION || function->kind == STORE || answers)) {
                 continue;
             }
             if (strcmp(function->name, "towline_request_tool_progress") == 0) {
@@ -533,6 +596,7 @@ static void free_all(void **handles) {
     OK(towline_buffer_free(handles[BUFFER]));
     OK(towline_connection_free(handles[CONNECTION]));
     OK(towline_waker_free(handles[WAKER]));
+    OK(towline_store_free(handles[STORE]));
 }
 
 /* A transport that opens nothing and keeps its waker. */
@@ -586,6 +650,7 @@ static void make_all(void **handles) {
     towline_error *error = NULL;
     towline_buffer *b = NULL;
     towline_connection *c = NULL;
+    towline_store *st = NULL;
     STATUS(TOWLINE_ERR_OPTION, towline_options_set_int(o, "nonsense", 1, &error));
     OK(towline_options_json(o, &b, NULL));
     OK(towline_connection_new(o, 0, &c, NULL));
@@ -598,17 +663,52 @@ static void make_all(void **handles) {
     handles[BUFFER] = b;
     handles[CONNECTION] = c;
     handles[WAKER] = make_waker();
+    OK(towline_store_open("memory:", &st, NULL));
+    handles[STORE] = st;
 }
 
-int main(void) {
-    void *live[KINDS], *freed[KINDS];
-    make_all(freed);
-    free_all(freed);
-    make_all(live);
+static void *live[KINDS], *freed[KINDS];
+
+/* A reply lives as long as a callback of a store runs: the first is only looked at when it is gone. */
+static towline_answer trial(void *user_data, const towline_store_key *key, towline_store_reply *reply) {
+    TEXT("p", key->project_key);
+    TEXT("s", key->session_id);
+    CHECK(user_data == NULL && key->subpath == NULL);
+    if (freed[REPLY] == NULL) {
+        freed[REPLY] = reply;
+        return 7;
+    }
+    live[REPLY] = reply;
     wrong_handles(live, freed);
     bad_arguments(live);
     after_fork(live);
     bad_texts(live);
+    OK(towline_store_reply_error(reply, "all was tried", TOWLINE_NUL, NULL));
+    return TOWLINE_FAILED;
+}
+
+static void with_a_reply(void) {
+    towline_store_callbacks callbacks;
+    towline_store *host = NULL;
+    memset(&callbacks, 0, sizeof callbacks);
+    callbacks.size = sizeof callbacks;
+    callbacks.append = append_nothing;
+    callbacks.load = trial;
+    OK(towline_store_from_callbacks(&callbacks, NULL, finalize, &host, NULL));
+    FAILS(TOWLINE_ERR_STORE, "7", towline_store_call(host, LOAD, TOWLINE_NUL, &buffer, &error));
+    FAILS(TOWLINE_ERR_STORE, "all was tried", towline_store_call(host, LOAD, TOWLINE_NUL, &buffer, &error));
+    FAILS(TOWLINE_ERR_UNSUPPORTED, "list_sessions()", towline_store_run(host, LIST, TOWLINE_NUL, &buffer, &error));
+    CHECK(finalized == 0);
+    OK(towline_store_free(host));
+    CHECK(finalized == 1);
+    finalized = 0;
+}
+
+int main(void) {
+    make_all(freed);
+    free_all(freed);
+    make_all(live);
+    with_a_reply();
     free_all(live);
     in_a_callback();
     make_all(live);

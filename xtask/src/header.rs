@@ -21,6 +21,8 @@ const SOURCES: &[&str] = &[
     "event_values",
     "connection",
     "saved",
+    "store",
+    "store_callbacks",
 ];
 
 /// The header.
