@@ -2,7 +2,8 @@
 //!
 //! A [`Session`] starts the CLI, speaks its control protocol and hands out what happens as
 //! [`Event`]s. It starts no thread: [`Session::poll`] does the I/O on the caller's thread, or an
-//! event loop watches [`Session::fd`].
+//! event loop watches [`Session::fd`]. Only a session store that blocks has a thread: its own, see
+//! [`OpenStore`].
 #![warn(missing_docs)]
 
 mod discovery;

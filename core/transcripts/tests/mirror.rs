@@ -261,6 +261,27 @@ fn a_call_whose_time_is_up_is_not_tried_again() {
 }
 
 #[test]
+fn at_the_end_a_store_that_hangs_is_waited_for_once() {
+    let mut mirror = mirror(FlushMode::Batched);
+    for session in ["a", "b", "c"] {
+        mirror.lines(&entries(session, 0..1), 0);
+    }
+    let end = mirror.finish();
+    let call = mirror.next_call(0).unwrap();
+    mirror.lines(&entries("d", 0..1), 0);
+    mirror.handle_timeout(60_000);
+    assert!(mirror.is_idle() && mirror.is_stored(end));
+    let told: Vec<String> = std::iter::from_fn(|| mirror.next_trouble())
+        .map(|trouble| match trouble {
+            Trouble::Lost { key, .. } => key.session_id,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(told, ["a", "b", "c", "d"]);
+    assert!(!mirror.answered(call.id, Ok(StoreAnswer::Done), 60_001));
+}
+
+#[test]
 fn files_elsewhere_are_told_once_and_malformed_lines_do_no_harm() {
     let mut mirror = mirror(FlushMode::Eager);
     for _ in 0..3 {

@@ -298,7 +298,7 @@ impl Session {
     }
 
     /// Ends the session and waits until the process is gone, which the graces of the options
-    /// bound. Events that were not read yet can still be polled afterwards. From any thread, any
+    /// bound, and until a session store with a thread has what was mirrored. Events that were not read yet can still be polled afterwards. From any thread, any
     /// number of times; in a handler it fails with [`Error::Reentrant`]: use
     /// [`begin_close`](Session::begin_close) there.
     pub fn close(&self) -> Result<(), Error> {

@@ -52,7 +52,8 @@ use stderr::Stderr;
 /// call every function that does not wait.
 ///
 /// Dropping a session ends its process: the end of stdin, a second's grace, SIGTERM, another
-/// second, SIGKILL. [`close`](Session::close) gives it the time that the options say.
+/// second, SIGKILL. [`close`](Session::close) gives it the time that the options say. A session
+/// store with a thread then has up to five seconds for what it was not told yet.
 pub struct Session {
     shared: Arc<Shared>,
 }

@@ -43,7 +43,8 @@ impl SessionBuilder {
     /// The store may block: it is called on one thread of its own, and the session goes on
     /// meanwhile. [`OpenStore`] lets sessions share store and thread; a plain `Arc` of a store gets
     /// a thread for this session. A result is delivered when the entries before it are stored,
-    /// after 60 s at the latest. [`Event::Closed`](super::Event::Closed) comes, and
+    /// after 60 s at the latest, or when more than option `highWaterBytes` of messages wait behind
+    /// it; requests of the CLI do not wait. [`Event::Closed`](super::Event::Closed) comes, and
     /// [`Session::close`](super::Session::close) returns, when all are; dropping the session gives
     /// the store five seconds. What could not be stored is told by a `system` message of subtype
     /// `mirror_error`.

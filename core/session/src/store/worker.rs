@@ -19,7 +19,14 @@ pub struct OpenStore(Arc<Inner>);
 
 struct Inner {
     store: Arc<dyn SessionStore>,
-    jobs: Mutex<Option<Sender<Job>>>,
+    thread: Mutex<Option<Thread>>,
+}
+
+/// The running thread.
+struct Thread {
+    jobs: Sender<Job>,
+    /// Its process: a forked child has the store without the thread.
+    owner: u32,
 }
 
 /// Gets the answer to a call, on the store's thread.
@@ -35,7 +42,7 @@ impl OpenStore {
     pub fn new(store: Arc<dyn SessionStore>) -> OpenStore {
         OpenStore(Arc::new(Inner {
             store,
-            jobs: Mutex::new(None),
+            thread: Mutex::new(None),
         }))
     }
 
@@ -65,18 +72,23 @@ impl OpenStore {
 
     /// Has the thread make a call and tell `done`. Fails when there can be no thread.
     pub(crate) fn submit(&self, call: StoreCall, done: Done) -> Result<(), StoreError> {
-        let mut jobs = self.0.jobs.lock().unwrap_or_else(PoisonError::into_inner);
-        let sender = match &*jobs {
-            Some(sender) => sender,
-            None => match start(Arc::clone(&self.0.store)) {
-                Ok(sender) => jobs.insert(sender),
-                Err(error) => {
-                    let text = format!("cannot start the store's thread: {error}");
-                    return Err(StoreError::failed(text));
-                }
-            },
+        let running = self.0.thread.lock();
+        let mut running = running.unwrap_or_else(PoisonError::into_inner);
+        let owner = std::process::id();
+        let jobs = match &*running {
+            Some(thread) if thread.owner == owner => thread.jobs.clone(),
+            _ => {
+                let jobs = start(Arc::clone(&self.0.store)).map_err(|error| {
+                    StoreError::failed(format!("cannot start the store's thread: {error}"))
+                })?;
+                *running = Some(Thread {
+                    jobs: jobs.clone(),
+                    owner,
+                });
+                jobs
+            }
         };
-        let sent = sender.send(Job { call, done });
+        let sent = jobs.send(Job { call, done });
         sent.map_err(|_| StoreError::failed("the store's thread has ended"))
     }
 

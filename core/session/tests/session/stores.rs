@@ -1,5 +1,6 @@
 //! Sessions whose transcript goes to a store.
 
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{channel, Receiver, Sender};
 use std::sync::{Arc, Mutex};
@@ -22,6 +23,7 @@ const ID: &str = "aaaaaaaa-0000-4000-8000-000000000001";
 struct Store {
     kept: Mutex<Vec<(SessionKey, Vec<Entry>)>>,
     failures: Mutex<u32>,
+    loads: Mutex<u32>,
     gate: Option<Mutex<Receiver<()>>>,
 }
 
@@ -70,6 +72,7 @@ impl SessionStore for Store {
     }
 
     fn load(&self, key: &SessionKey) -> Result<Option<Vec<Entry>>, StoreError> {
+        *self.loads.lock().unwrap() += 1;
         let kept = self.kept.lock().unwrap();
         let found: Vec<Entry> = kept
             .iter()
@@ -723,4 +726,118 @@ fn a_store_by_url() {
         error.contains("nonsense") && error.contains("sessionStore"),
         "{error}"
     );
+}
+
+#[test]
+fn over_a_stream_of_the_host_lines_are_stored_and_nothing_is_resumed() {
+    let fake = resuming(json!([]))
+        .set("resume", ID)
+        .env("CLAUDE_CONFIG_DIR", CONFIG);
+    let store = stored(&fake);
+    let (end, transport) = towline::host_pipe();
+    let builder = fake.builder().session_store(Arc::clone(&store), None);
+    let session = builder.start_over(transport).unwrap();
+    for line in [&mirror("s", &[1, 2])["emit"], &result()] {
+        end.feed(format!("{line}\n").as_bytes()).unwrap();
+    }
+    message(&session, "result");
+    assert_eq!(store.numbers("s"), [1, 2]);
+    assert_eq!(*store.loads.lock().unwrap(), 0);
+    end.feed(format!("{}\n", mirror("s", &[3])["emit"]).as_bytes())
+        .unwrap();
+    end.finish(towline::TransportEnd::exit(towline::Exit::Code(0)))
+        .unwrap();
+    until_closed(&session);
+    assert_eq!(store.numbers("s"), [1, 2, 3]);
+}
+
+/// Kills of the next test; many more can be asked for.
+fn kills() -> u64 {
+    let given = std::env::var("TOWLINE_KILLS").ok();
+    given.map_or(10, |text| text.parse().expect("TOWLINE_KILLS is a number"))
+}
+
+/// What a store has acknowledged, which is when the result behind it is delivered, is there after
+/// the host was killed; and what is there has no gaps and nothing by halves.
+#[test]
+fn a_host_killed_at_any_moment_loses_nothing_acknowledged() {
+    const NAME: &str = "stores::a_host_killed_at_any_moment_loses_nothing_acknowledged";
+    if is_child(NAME) {
+        let url = std::env::var("TOWLINE_TEST_STORE").unwrap();
+        let line = json!({"emit": {"type": "transcript_mirror",
+            "filePath": format!("{CONFIG}/projects/-p/s.jsonl"),
+            "entries": [{"n": "$i", "half": "a"}, {"n": "$i", "half": "b"}]}});
+        // One prompt at a time: results that pile up are not held for ever.
+        let turn = json!([{"expect": {"type": "user"}}, line, {"emit": result()}]);
+        let fake = script(json!([{"repeat": 100_000, "steps": turn}]))
+            .set("sessionStore", url)
+            .set("sessionStoreFlush", "eager");
+        let session = fake.start();
+        let mut stored = 0;
+        session.send("go").unwrap();
+        loop {
+            for message in messages(&[next(&session)]) {
+                assert_eq!(message["type"], "result", "{message}");
+                println!("\nSTORED {stored}");
+                stored += 1;
+                session.send("go on").unwrap();
+            }
+        }
+    }
+    for round in 0..kills() {
+        let folder = tempfile::tempdir().unwrap();
+        let scheme = ["sqlite", "dir"][round as usize % 2];
+        let url = format!("{scheme}:{}", folder.path().join("store").display());
+        let mut host = child_command(NAME)
+            .env("TOWLINE_TEST_STORE", &url)
+            .env("TMPDIR", folder.path())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let output = std::io::BufReader::new(host.stdout.take().unwrap());
+        // Any moment will do, and another one each time.
+        let moment = round * 7 % 23;
+        let mut acknowledged = 0;
+        for line in std::io::BufRead::lines(output) {
+            let line = line.unwrap();
+            let Some(stored) = line.strip_prefix("STORED ") else {
+                continue;
+            };
+            acknowledged = stored.parse::<u64>().unwrap();
+            if acknowledged == moment {
+                for _ in 0..round * 1000 {
+                    std::hint::spin_loop();
+                }
+                host.kill().unwrap();
+            }
+        }
+        let status = host.wait().unwrap();
+        assert_eq!(
+            status.signal(),
+            Some(libc::SIGKILL),
+            "{url}: it has failed before"
+        );
+        let store = towline::transcripts::store::open(&url).unwrap();
+        let found = store.load(&SessionKey::main("-p", "s")).unwrap().unwrap();
+        let found: Vec<String> = found
+            .iter()
+            .map(|entry| {
+                let entry: Value = serde_json::from_str(entry.as_str()).unwrap();
+                format!(
+                    "{}{}",
+                    entry["n"].as_str().unwrap(),
+                    entry["half"].as_str().unwrap()
+                )
+            })
+            .collect();
+        let expected: Vec<String> = (0..found.len())
+            .map(|at| format!("{}{}", at / 2, ["a", "b"][at % 2]))
+            .collect();
+        assert_eq!(found, expected, "{url}");
+        assert_eq!(found.len() % 2, 0, "an append is whole or not there: {url}");
+        assert!(
+            found.len() as u64 >= 2 * (acknowledged + 1),
+            "{url}: {acknowledged}"
+        );
+    }
 }

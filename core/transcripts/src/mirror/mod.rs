@@ -338,7 +338,8 @@ impl Mirror {
     }
 
     /// Flushes late lines that have waited long enough, and gives a call up whose time has passed:
-    /// it may still land, so it is not tried again. After this [`next_call`](Mirror::next_call) may have something.
+    /// it may still land, so it is not tried again. When the session has ended, what else waits for
+    /// a store that does not answer is given up with it. After this [`next_call`](Mirror::next_call) may have something.
     pub fn handle_timeout(&mut self, now: Millis) {
         if self.late_until.is_some_and(|until| now >= until) {
             self.begin_flush();
@@ -347,7 +348,11 @@ impl Mirror {
         match batch.step {
             Step::Called { until, .. } if now >= until => {
                 let limit = self.config.call_limit;
-                self.lost(StoreError::timeout("SessionStore.append()", limit).message);
+                let late = StoreError::timeout("SessionStore.append()", limit).message;
+                self.lost(late);
+                while self.finishing && self.batch.is_some() {
+                    self.lost("the store did not answer the call before".into());
+                }
             }
             _ => {}
         }
