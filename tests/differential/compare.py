@@ -12,6 +12,7 @@ import asyncio
 import dataclasses
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -28,12 +29,13 @@ except ImportError:
 
 # Differences that are meant. Each is measured, so that one that is gone is noticed.
 DIFFERENCES = {
-    "millisecond": "the official package turns a moment into a float and may be a millisecond off",
-    "surrogate": "a lone surrogate escape reads as U+FFFD outside a message's own JSON",
+    "millisecond": "the official package reads a file's time as a float and may be a millisecond off",
     "archived": "the official Python package does not know of archived sessions",
     "order": "sessions of the same millisecond come in the order of their ids, not of the folder",
     "duplicate": "a session in several projects is the newest one, not the first of the folder",
     "bytes": "bytes that are no UTF-8 damage their line only; the official package raises",
+    "cut": "what is appended behind a cut last line begins a line of its own",
+    "spaces": "the last title counts; for the official package the last one with a space before it",
     "utf16": "a path's units are UTF-16 units, as for the CLI",
     "separator": "a line ends at a line feed only: U+2028 in a message does not cut it in a fork",
 }
@@ -75,10 +77,8 @@ class Comparison:
         """Both with the differences that are meant taken out."""
         if isinstance(ours, dict) and isinstance(theirs, dict):
             ours, theirs = dict(ours), dict(theirs)
-            if ours.get("archived", 0) is not None and "archived" in ours and "archived" not in theirs:
+            if "archived" not in theirs and ours.pop("archived", None) is not None:
                 self.meant["archived"] += 1
-            if "archived" not in theirs:
-                ours.pop("archived", None)
             for name in ours.keys() & theirs.keys():
                 ours[name], theirs[name] = self.settle_value(name, ours[name], theirs[name])
             return ours, theirs
@@ -88,15 +88,9 @@ class Comparison:
         return ours, theirs
 
     def settle_value(self, name: str, ours: object, theirs: object) -> tuple[object, object]:
-        times = ("created_at", "last_modified")
-        if name in times and isinstance(ours, int) and isinstance(theirs, int):
+        if name == "last_modified" and isinstance(ours, int) and isinstance(theirs, int):
             if abs(ours - theirs) == 1:
                 self.meant["millisecond"] += 1
-                return theirs, theirs
-        if isinstance(theirs, str) and isinstance(ours, str) and name != "message":
-            plain = theirs.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-            if plain != theirs and plain == ours:
-                self.meant["surrogate"] += 1
                 return theirs, theirs
         if isinstance(ours, (dict, list)):
             return self.settle(ours, theirs)
@@ -130,10 +124,6 @@ def plain(value: object) -> object:
     if isinstance(value, list):
         return [plain(item) for item in value]
     return value
-
-
-def info(value: object) -> object:
-    return plain(value)
 
 
 def theirs(function, *arguments, **named) -> object:
@@ -249,7 +239,8 @@ def compare_entries(comparison: Comparison, session: str, entries: list, named: 
 
     async def from_store() -> tuple[object, object]:
         store = InMemorySessionStore()
-        store_key = {"project_key": claude_agent_sdk.project_key_for_directory("/"), "session_id": session}
+        project = claude_agent_sdk.project_key_for_directory("/")
+        store_key = {"project_key": project, "session_id": session}
         if entries:
             await store.append(store_key, entries)
         messages = await claude_agent_sdk.get_session_messages_from_store(store, session, "/")
@@ -336,6 +327,88 @@ def normalised(entries: list) -> list:
     return result
 
 
+TITLES = ["a title", "  ümläut 文字 \n", "\u200bx", "🚀", "", " \t", "\x1c\x1f"]
+TAGS = ["v1", "ﬁne ｆｕｌｌ", "re\u200bl\u202eease", "\ue000", "e\u0301", " \u2066 ", "\u00ad", "🚀", None]
+
+
+def compare_changes(comparison: Comparison, config: Path) -> None:
+    """The same changes to two copies of a tree; then the files are compared, line by line."""
+    both = [config.with_name("ours"), config.with_name("theirs")]
+    for copy in both:
+        shutil.copytree(config, copy)
+    os.environ["CLAUDE_CONFIG_DIR"] = str(both[1])
+    files = [file for file in sorted(config.glob("projects/*/*.jsonl")) if file.is_file()]
+    known = [file.stem for file in files]
+    for number, file in enumerate(files):
+        session, name = file.stem, file.relative_to(config)
+        if known.count(session) > 1:
+            continue
+        title, tag = TITLES[number % len(TITLES)], TAGS[number % len(TAGS)]
+        before = file.read_bytes()
+        changes = [
+            ({"operation": "rename_session", "title": title}, "rename_session", (title,)),
+            ({"operation": "tag_session", "tag": tag}, "tag_session", (tag,)),
+            ({"operation": "fork_session"}, "fork_session", ()),
+        ]
+        if number % 3 == 0:
+            changes.append(({"operation": "delete_session"}, "delete_session", ()))
+        for operation, function, arguments in changes:
+            text = json.dumps({**operation, "session_id": session, "config_dir": str(both[0])})
+            ours = comparison.peer.ask(ask="saved", text=text)
+            other = theirs(getattr(claude_agent_sdk, function), session, *arguments)
+            what = f"{function} {name}"
+            if isinstance(ours, dict) and isinstance(other, dict) and "error" in ours:
+                # The words differ for a tag ("None", "none") and for where was looked.
+                comparison.check(what, ours["error"][:20], other.get("error", "")[:20])
+                continue
+            if function == "fork_session":
+                compare_forked(comparison, what, both, name, before, ours, other)
+                continue
+            comparison.check(what, ours, other)
+            if function == "delete_session":
+                for copy in both:
+                    comparison.check(what, (copy / name).exists(), False)
+                    comparison.check(what, (copy / name).with_suffix("").exists(), False)
+                continue
+            lines = [appended(copy / name, before) for copy in both]
+            if before.endswith(b"\n"):
+                comparison.check(what, *lines)
+            else:
+                # The official package appends to the cut line, which loses both.
+                comparison.meant["cut"] += 1
+
+
+def appended(file: Path, before: bytes) -> object:
+    text = file.read_bytes()
+    if not text.startswith(before):
+        return "something else than the end has changed"
+    return [json.loads(line) for line in text[len(before) :].splitlines() if line]
+
+
+def compare_forked(comparison, what, both, name, before, ours, other) -> None:
+    if b"\xe2\x80\xa8" in before or b"\x1c" in before:
+        comparison.meant["separator"] += 1
+        return
+    if not before.endswith(b"\n"):
+        # The new title is the fork's, or was lost: see above.
+        comparison.meant["cut"] += 1
+        return
+    if b'"customTitle": "' in before:
+        comparison.meant["spaces"] += 1
+        return
+    if not isinstance(ours, dict) or not hasattr(other, "get"):
+        comparison.check(what, ours, other)
+        return
+    forks = [
+        (copy / name).with_name(f"{answer['session_id']}.jsonl")
+        for copy, answer in zip(both, (ours, other))
+    ]
+    comparison.check(what, *(oct(fork.stat().st_mode) for fork in forks))
+    comparison.check(what, *(normalised(entries_of(fork)) for fork in forks))
+    for fork in forks:
+        fork.unlink()
+
+
 def compare_paths(comparison: Comparison) -> None:
     ask = comparison.peer.ask
     paths = ["", "/", "/a/b_c.d e", "/ünï/文", "/" + "x" * 199, "/" + "x" * 200, "/文" * 150]
@@ -364,6 +437,7 @@ def main() -> int:
         tree = Tree(Path(root).resolve(), arguments.seed)
         tree.build(arguments.sessions, claude_agent_sdk.project_key_for_directory)
         compare_tree(comparison, tree.config, tree.directories)
+        compare_changes(comparison, tree.config)
         count += len(tree.sessions)
     for config in arguments.config:
         compare_tree(comparison, config, [])

@@ -8,7 +8,7 @@ import uuid
 from datetime import datetime, timezone
 from pathlib import Path
 
-WORDS = ["fix", "the", "test", "naïve", "文字", "größe", "a\tb", "line\nbreak", "“quoted”", "\u2028", "x" * 90]
+WORDS = ["fix", "the", "test", "naïve", "文字", "größe", "a\tb", "line\nbreak", "“quoted”", "x" * 90]
 PROMPTS = [
     "<command-name>/clear</command-name>",
     "<command-name></command-name>",
@@ -35,6 +35,7 @@ class Tree:
         self.directories: list[Path] = []
         self.sessions: list[tuple[str, Path]] = []
         self.separators: tuple[str, str] | None = None
+        self.words = WORDS
         self.clock = 1_767_000_000_000
 
     def uuid(self) -> str:
@@ -47,7 +48,7 @@ class Tree:
         return self.random.choice([f"{base}.{millis:03d}Z"] * 9 + [f"{base}+02:00"])
 
     def text(self) -> str:
-        return " ".join(self.random.choice(WORDS) for _ in range(self.random.randint(1, 30)))
+        return " ".join(self.random.choice(self.words) for _ in range(self.random.randint(1, 30)))
 
     def dump(self, entry: object) -> str:
         return json.dumps(
@@ -206,6 +207,8 @@ class Tree:
         session = self.uuid()
         if self.random.random() < 0.05:
             session = session.upper()
+        # JSON may hold a character that ends a line elsewhere.
+        self.words = WORDS + (["\u2028"] if self.random.random() < 0.1 else [])
         lines = self.conversation(session)
         file = folder / f"{session}.jsonl"
         file.write_bytes(self.content(lines))

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use towline_transcripts::{
     fold_summary, fork, messages, project_key, project_key_of_path, ForkOptions, ListOptions,
-    MessageOptions, SavedSessions, SessionInfo, SessionMessage, SessionSummary,
+    MessageOptions, SavedOperation, SavedSessions, SessionInfo, SessionMessage, SessionSummary,
 };
 
 #[derive(Deserialize)]
@@ -82,6 +82,11 @@ fn answer(question: &Question) -> Result<String, String> {
             include_programmatic: true,
         })),
         "info" => info(saved.info(id, directory)),
+        "saved" => {
+            let operation = SavedOperation::from_json(text.unwrap_or_default());
+            let answer = operation.and_then(|operation| operation.run());
+            answer.map_err(|error| error.to_string())?
+        }
         "messages" => SessionMessage::list_to_json(&saved.messages(id, directory, &page)),
         "subagents" => strings(&saved.subagents(id, directory)),
         "subagent_messages" => {
