@@ -32,7 +32,9 @@ mod _native {
     #[pymodule_export]
     use crate::sessions::{fold, project_key, saved};
     #[pymodule_export]
-    use crate::stores::{Store, StoreTask};
+    use crate::stores::{
+        materialize_session, resume_task, Materialized, ResumePlan, Store, StoreCall, StoreTask,
+    };
 
     /// The version of the native module, which is the package's.
     #[pymodule_export]

@@ -20,6 +20,7 @@ use crate::message::{from_dict, Decoded, Decoder, Types};
 use crate::pipe::Pipe;
 use crate::request::Request;
 use crate::start::Start;
+use crate::stores::StoreCall;
 use crate::strings::Strings;
 
 /// Bytes of lines that are taken at once.
@@ -165,6 +166,7 @@ impl Session {
         match event {
             Event::Initialized(_) => ("initialized",).into_pyobject(py),
             Event::Request(handle) => ("request", Request::new(handle)).into_pyobject(py),
+            Event::StoreCall(handle) => ("store", StoreCall::new(handle)).into_pyobject(py),
             Event::RequestCancelled { key, reason } => {
                 let reason = match reason {
                     CancelReason::TimedOut => "timed_out",

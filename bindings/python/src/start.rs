@@ -5,9 +5,11 @@ use std::sync::OnceLock;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use towline::protocol::mcp;
+use towline::transcripts::mirror::FlushMode;
 use towline::{HostTransport, OnFailure, Options, SessionBuilder, Tool, ToolServer, Watchdog};
 
 use crate::errors::exception;
+use crate::stores::{capabilities_of, Has, Materialized};
 
 /// One for all sessions of the process: a small shell that ends their CLIs if the process dies.
 static WATCHDOG: OnceLock<Watchdog> = OnceLock::new();
@@ -30,6 +32,11 @@ pub(crate) struct Start {
     pub(crate) unknown: bool,
     trace_context: Vec<(String, String)>,
     sdk_version: String,
+    /// Which optional calls the store has that the transcript is mirrored to.
+    store: Option<Has>,
+    store_flush: String,
+    /// The session to resume, from the store.
+    materialized: Option<Py<Materialized>>,
 }
 
 /// An in-process MCP server.
@@ -73,7 +80,8 @@ impl Start {
             .map_err(|error| exception(py, error))
     }
 
-    fn builder(self, py: Python<'_>) -> PyResult<SessionBuilder> {
+    /// A session that is not started yet.
+    pub(crate) fn builder(self, py: Python<'_>) -> PyResult<SessionBuilder> {
         let options = Options::from_json(&self.document);
         let options = options.map_err(|error| PyValueError::new_err(error.to_string()))?;
         let mut builder = towline::Session::builder(options)
@@ -106,6 +114,18 @@ impl Start {
         }
         for name in &self.bridged {
             builder = builder.bridged_server(name);
+        }
+        if let Some(has) = self.store {
+            let flush = FlushMode::named(&self.store_flush).ok_or_else(|| {
+                PyValueError::new_err(format!(
+                    "session_store_flush: {:?} is neither \"batched\" nor \"eager\"",
+                    self.store_flush
+                ))
+            })?;
+            builder = builder.store_events(capabilities_of(has), flush);
+        }
+        if let Some(folder) = self.materialized.and_then(|made| made.get().take()) {
+            builder = builder.materialized(folder);
         }
         Ok(builder)
     }

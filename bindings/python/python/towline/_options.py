@@ -11,13 +11,13 @@ For the engine:
     launch.stderr                         # callable taking a line, or None
     launch.elicitation, .dialogs, .other  # callables (dialogs: kind -> callable), or None
     launch.unknown_messages               # whether UnknownMessage is delivered
-    launch.store                          # the session store or None; .store_flush, .load_timeout_ms
+    launch.store                          # the session store or None; .store_flush: when it is written to
+    launch.materialized                   # the session to resume, set by _store_tasks.resume
     launch.trace_context                  # [(header, value)] of the active span: HostSide::trace_context
     check_initialize(launch, response)    # after the handshake; raises CLIConnectionError
 
 `prepare` gives the warnings that are due. It takes no decision about the command line, the variables
-or the handshake: all that is the core's (`core/protocol/src/launch`). What a store brings into a
-resumed session comes as changed options: `prepare(dataclasses.replace(options, resume=…, env=…))`.
+or the handshake: all that is the core's (`core/protocol/src/launch`).
 """
 
 import os
@@ -32,6 +32,7 @@ from .types.stores import SessionStore, store_implements
 
 if TYPE_CHECKING:
     from ._mcp import ToolServer
+    from ._native import Materialized
     from .types.extended import Options
 
 
@@ -55,7 +56,7 @@ class Launch:
         "document",
         "elicitation",
         "hooks",
-        "load_timeout_ms",
+        "materialized",
         "other",
         "permission",
         "servers",
@@ -78,7 +79,7 @@ class Launch:
     unknown_messages: bool
     store: SessionStore | None
     store_flush: str
-    load_timeout_ms: int
+    materialized: "Materialized | None"
     trace_context: list[tuple[str, str]]
 
 
@@ -161,9 +162,10 @@ def prepare(options: ClaudeAgentOptions) -> Launch:
 
     launch.store = options.session_store
     launch.store_flush = options.session_store_flush
-    launch.load_timeout_ms = options.load_timeout_ms
+    launch.materialized = None
     if launch.store is not None:
         document["session_store"] = True
+        document["load_timeout_ms"] = options.load_timeout_ms
 
     launch.elicitation = launch.other = None
     launch.dialogs = {}

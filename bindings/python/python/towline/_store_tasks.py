@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from .types.stores import store_implements
 
 if TYPE_CHECKING:
-    from ._native import StoreTask
+    from ._native import StoreCall, StoreTask
+    from ._options import Launch
 
 T = TypeVar("T")
 
@@ -43,13 +44,49 @@ def capabilities(store: Any) -> tuple[bool, bool, bool, bool]:
     )
 
 
-async def run(task: "StoreTask", store: Any) -> Any:
+async def resume(launch: "Launch") -> None:
+    """Loads the session that is to be resumed, if it is in the store of the options.
+
+    Raises:
+        RuntimeError: the store has failed, or took too long.
+    """
+    from . import _native
+    from ._engine.launching import Start
+
+    task = _native.resume_task(Start(launch))
+    if task is None:
+        return
+    plan = await run(task, launch.store, told=True)
+    if plan is not None:
+        launch.materialized = await to_thread(_native.materialize_session, Start(launch), plan)
+
+
+async def mirror(call: "StoreCall", store: Any) -> None:
+    """Gives a store what the CLI has written. The core tries again what fails, and tells of it."""
+    native = getattr(store, "_native_store", None)
+    if native is not None:
+        await to_thread(call.run, native)
+        return
+    name, argument, entries = call.call()
+    try:
+        made = getattr(store, name)(argument, *(() if entries is None else (entries,)))
+        if isawaitable(made):
+            made = await within(call.timeout_ms, made)
+        call.answer(_dumps(made))
+    except TimedOut:
+        # The core has counted too.
+        pass
+    except Exception as error:
+        call.fail(str(error) or type(error).__name__)
+
+
+async def run(task: "StoreTask", store: Any, *, told: bool = False) -> Any:
     """Does an operation and gives its output; raises what a method of the store has raised, if that
-    has ended it."""
+    has ended it. `told` raises `RuntimeError` with what was tried instead."""
     native = getattr(store, "_native_store", None)
     if native is not None:
         return await to_thread(task.run, native)
-    failures: dict[int, BaseException] = {}
+    failures: dict[int, Exception] = {}
 
     async def work(call: Any) -> None:
         # As many of these run as calls could be done at once; each goes on with what is there next.
@@ -73,12 +110,12 @@ async def run(task: "StoreTask", store: Any) -> Any:
         if failed is None:
             return value
         failure = failures.get(failed)
-        if isinstance(failure, Exception):
+        if failure is not None and not told:
             raise failure
-        raise RuntimeError(message)
+        raise RuntimeError(message) from failure
 
 
-async def _do(task: "StoreTask", store: Any, call: Any, failures: dict[int, BaseException]) -> None:
+async def _do(task: "StoreTask", store: Any, call: Any, failures: dict[int, Exception]) -> None:
     identity, name, argument, entries, timeout_ms = call
     try:
         made = getattr(store, name)(argument, *(() if entries is None else (entries,)))

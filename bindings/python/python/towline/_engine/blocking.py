@@ -55,6 +55,10 @@ class BlockingEngine:
         self._working = 0
         self._progress = Condition()
         self._waiting = 0
+        if launch.store is not None:
+            from .._store_tasks import resume
+
+            self._value(resume(launch))
         self.session = _native.Session(Start(launch), self.inbox)
 
     def until(self, ready: Callable[[], bool]) -> None:
@@ -120,6 +124,10 @@ class BlockingEngine:
             diagnose(event[1], event[2])
         elif kind == "closed":
             self._closed(event[1])
+        elif kind == "store":
+            from .._store_tasks import mirror
+
+            self._value(mirror(event[1], self.launch.store))
 
     def _closed(self, error: BaseException | None) -> None:
         self.error = error

@@ -122,6 +122,10 @@ class Engine:
             self._closed(event[1])
         elif kind == "notification":
             self._keep(self.loop.spawn(self._notify(event[1], event[2].get("message"))))
+        elif kind == "store":
+            from .._store_tasks import mirror
+
+            self._keep(self.loop.spawn(mirror(event[1], self.launch.store)))
 
     def _keep(self, task: "Task") -> None:
         self._small = [kept for kept in self._small if not kept.done()]

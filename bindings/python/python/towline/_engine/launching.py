@@ -20,11 +20,14 @@ class Start:
         "document",
         "elicitation",
         "hooks",
+        "materialized",
         "other",
         "permission",
         "sdk_version",
         "servers",
         "stderr",
+        "store",
+        "store_flush",
         "trace_context",
         "unknown",
     )
@@ -46,6 +49,13 @@ class Start:
         self.unknown = launch.unknown_messages
         self.trace_context = launch.trace_context
         self.sdk_version = __version__
+        self.store: tuple[bool, bool, bool, bool] | None = None
+        if launch.store is not None:
+            from .._store_tasks import capabilities
+
+            self.store = capabilities(launch.store)
+        self.store_flush = launch.store_flush
+        self.materialized = launch.materialized
 
 
 class Server:

@@ -23,4 +23,8 @@ async def open_engine(
     loop = running()
     if transport is not None:
         await transport.connect()
+    elif launch.store is not None:
+        from .._store_tasks import resume
+
+        await resume(launch)
     return Engine(launch, loop, transport)
