@@ -10,6 +10,6 @@ mod watchdog;
 pub(crate) use child::Child;
 pub use child::{Exit, Signal};
 pub(crate) use private_file::PrivateFiles;
-pub(crate) use spawn::{account, spawn, Spawned, Start};
+pub(crate) use spawn::{account, check_folder, interpreter, spawn, Spawned, Start};
 pub(crate) use watchdog::Process as WatchdogProcess;
 pub use watchdog::Watchdog;

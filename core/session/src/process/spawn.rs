@@ -108,7 +108,7 @@ pub(crate) fn spawn(start: Start) -> Result<Spawned, StartError> {
     })
 }
 
-fn check_folder(cwd: &Path) -> Result<(), StartError> {
+pub(crate) fn check_folder(cwd: &Path) -> Result<(), StartError> {
     match std::fs::metadata(cwd) {
         Ok(found) if found.is_dir() => Ok(()),
         Ok(_) => Err(StartError::CwdNotAFolder { path: cwd.into() }),
@@ -208,7 +208,7 @@ fn why_not(program: &Path, cwd: Option<&Path>, error: io::Error) -> StartError {
 }
 
 /// The interpreter on a script's `#!` line.
-fn interpreter(program: &Path) -> Option<String> {
+pub(crate) fn interpreter(program: &Path) -> Option<String> {
     use std::io::Read;
     let mut start = [0; 256];
     let mut file = std::fs::File::open(program).ok()?;

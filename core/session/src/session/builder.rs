@@ -27,7 +27,7 @@ use super::{Core, End, Reply, RequestHandle, Session, Shared, Stats, ToolServer}
 use crate::error::{Error, StartError};
 use crate::process::{account, spawn, PrivateFiles, Start, Watchdog};
 use crate::reactor::Reactor;
-use crate::transport::{Launch, Transport};
+use crate::transport::{start_portable, Launch, Transport};
 use crate::{discovery, Options};
 
 /// Everything a session starts with.
@@ -254,6 +254,17 @@ impl SessionBuilder {
             let pid = host.pid();
             Ok((Wire::Host(host), pid))
         })
+    }
+
+    /// As [`start`](SessionBuilder::start), with nothing but the standard library: four threads of the
+    /// session's own read and write the pipes and wait for the end. For systems where `start` does
+    /// not work.
+    ///
+    /// The CLI is in the host's own process group and ended without SIGTERM; what it leaves behind, and
+    /// a host that dies, are not looked after (`processGroup` and `watchdog` have no effect); option
+    /// `user` is refused.
+    pub fn start_portable(self) -> Result<Session, Error> {
+        self.start_with(start_portable)
     }
 
     /// Opens a session with a CLI that runs already, or with whatever else speaks its protocol at

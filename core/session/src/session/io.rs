@@ -12,6 +12,9 @@ use crate::reactor::{Reactor, Ready, Source};
 
 /// What one visit reads of stderr, so that a flood of it does not starve stdout.
 const STDERR_READS: usize = 16;
+/// How often one visit reads a stream of the host, and how much for.
+const HIDDEN_READS: usize = 16;
+const HIDDEN_BYTES: usize = 256 * 1024;
 /// What is read at most after the process has exited: more than any pipe holds, in case a
 /// descendant goes on writing into it.
 const LAST_READS: usize = 1024;
@@ -104,6 +107,10 @@ impl Core {
         if !self.closing.lost_input() || self.is_over() {
             return Ok(());
         }
+        if !self.io.wire.is_process() {
+            self.read_output(reactor);
+            self.read_hidden(reactor);
+        }
         self.see_to_end(reactor);
         match self.is_over() {
             true => Err(self.end_error().unwrap_or(LocalError::Ended.into())),
@@ -132,6 +139,7 @@ impl Core {
         }
         if readable.output || self.io.more_output {
             self.read_output(reactor);
+            self.read_hidden(reactor);
         }
         if self.io.wire.ends(ready) {
             self.other_side_ended(reactor);
@@ -143,6 +151,16 @@ impl Core {
         self.flush(reactor);
         self.advance_closing(reactor);
         self.tend_store();
+    }
+
+    /// Reads what a stream of the host has left, which nothing tells of.
+    fn read_hidden(&mut self, reactor: &Reactor) {
+        let mut rounds = 0;
+        while rounds < HIDDEN_READS && self.connection.held() < HIDDEN_BYTES && self.io.has_hidden()
+        {
+            self.read_output(reactor);
+            rounds += 1;
+        }
     }
 
     /// Reads once; `false` when there was nothing to read or the output has ended.

@@ -24,7 +24,8 @@ pub fn host_pipe() -> (HostEnd, HostTransport) {
         state: Mutex::default(),
         changed: AtomicBool::new(false),
     });
-    (HostEnd { pipe: pipe.clone() }, HostTransport { pipe })
+    let end = HostEnd { pipe: pipe.clone() };
+    (end, HostTransport { pipe, pid: None })
 }
 
 /// The host's end. All functions may be called from any thread, in handlers too, and never wait.
@@ -37,6 +38,15 @@ pub struct HostEnd {
 /// The session's end.
 pub struct HostTransport {
     pipe: Arc<Pipe>,
+    pid: Option<u32>,
+}
+
+impl HostTransport {
+    /// Names the process at the other end, for [`Session::pid`](crate::Session::pid).
+    pub fn with_pid(mut self, pid: u32) -> HostTransport {
+        self.pid = Some(pid);
+        self
+    }
 }
 
 struct Pipe {
@@ -53,7 +63,10 @@ struct State {
     unread: Queue,
     /// The host was asked to stop feeding.
     full: bool,
+    output_ended: bool,
     stderr: Queue,
+    /// The host was asked to stop feeding this.
+    stderr_full: bool,
     outgoing: Vec<u8>,
     /// The session has more than the host has room for.
     refused: bool,
@@ -177,11 +190,12 @@ impl HostEnd {
     /// [`on_change`](HostEnd::on_change) tells: the session has this much unread. What is fed
     /// nevertheless is taken.
     ///
-    /// Fails with [`Error::Closed`] when it was [finished](HostEnd::finish) or nobody reads any more.
+    /// Fails with [`Error::Closed`] after [`end_output`](HostEnd::end_output) and
+    /// [`finish`](HostEnd::finish), and when nobody reads any more.
     pub fn feed(&self, bytes: &[u8]) -> Result<bool, Error> {
         let mut room = Err(Error::Closed);
         self.change(|state| {
-            if state.closed || state.end.is_some() {
+            if state.closed || state.output_ended || state.end.is_some() {
                 return false;
             }
             state.unread.push(bytes);
@@ -192,15 +206,17 @@ impl HostEnd {
         room
     }
 
-    /// What the CLI wrote to stderr.
-    pub fn feed_stderr(&self, bytes: &[u8]) -> Result<(), Error> {
+    /// What the CLI wrote to stderr; in the same way, with
+    /// [`wants_more_stderr`](HostEnd::wants_more_stderr).
+    pub fn feed_stderr(&self, bytes: &[u8]) -> Result<bool, Error> {
         let mut fed = Err(Error::Closed);
         self.change(|state| {
             if state.closed || state.end.is_some() {
                 return false;
             }
             state.stderr.push(bytes);
-            fed = Ok(());
+            state.stderr_full = state.stderr.bytes >= MARK;
+            fed = Ok(!state.stderr_full);
             !bytes.is_empty()
         })?;
         fed
@@ -210,6 +226,18 @@ impl HostEnd {
     pub fn wants_more(&self) -> bool {
         self.state()
             .is_ok_and(|state| !state.full && !state.closed && state.end.is_none())
+    }
+
+    /// Whether the session has room for more of stderr; `false` after its end.
+    pub fn wants_more_stderr(&self) -> bool {
+        self.state()
+            .is_ok_and(|state| !state.stderr_full && !state.closed && state.end.is_none())
+    }
+
+    /// The output has ended; how the other side ends is not known yet. The session waits for
+    /// [`finish`](HostEnd::finish) as long as its graces are. Not needed before `finish`.
+    pub fn end_output(&self) -> Result<(), Error> {
+        self.change(|state| !std::mem::replace(&mut state.output_ended, true))
     }
 
     /// The output has ended, and how the other side did. Whatever was fed before is still read.
@@ -298,14 +326,21 @@ impl Transport for HostTransport {
             self.pipe.change();
         }
         match n {
-            0 if state.end.is_none() => Err(io::ErrorKind::WouldBlock.into()),
+            0 if state.end.is_none() && !state.output_ended => {
+                Err(io::ErrorKind::WouldBlock.into())
+            }
             n => Ok(n),
         }
     }
 
     fn read_stderr(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut state = self.pipe.lock();
-        match state.stderr.read(buffer) {
+        let n = state.stderr.read(buffer);
+        if state.stderr_full && state.stderr.bytes < MARK / 2 {
+            state.stderr_full = false;
+            self.pipe.change();
+        }
+        match n {
             0 if state.end.is_none() => Err(io::ErrorKind::WouldBlock.into()),
             n => Ok(n),
         }
@@ -343,6 +378,10 @@ impl Transport for HostTransport {
 
     fn take_notice(&mut self) -> Option<Notice> {
         self.pipe.take_notice()
+    }
+
+    fn pid(&self) -> Option<u32> {
+        self.pid
     }
 }
 

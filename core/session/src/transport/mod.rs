@@ -1,9 +1,11 @@
 //! Byte streams that the host supplies in the place of a process of the session's own.
 
 mod host_pipe;
+mod portable;
 
 pub(crate) use host_pipe::tell;
 pub use host_pipe::{host_pipe, HostEnd, HostTransport};
+pub(crate) use portable::start as start_portable;
 
 use std::ffi::OsString;
 use std::io;

@@ -33,7 +33,7 @@ fn the_first_message_of_a_turn() {
         {"emit": error_result("interrupted")}]),
     )
     .set("firstMessageTimeoutMs", 150);
-    let session = fake.start();
+    let session = fake.begin();
     timed_out(&session, TurnDeadline::FirstMessage);
     // What still comes carries the turn's id, and the turn ends only once.
     let turn = until(&session, |event| match event {
@@ -56,7 +56,7 @@ fn silence_within_a_turn() {
         interrupted(), {"answer": {}}, {"emit": error_result("interrupted")}]),
     )
     .set("idleTimeoutMs", 150);
-    let session = fake.start();
+    let session = fake.begin();
     timed_out(&session, TurnDeadline::Idle);
     message(&session, "result");
     session.close().unwrap();
@@ -72,7 +72,7 @@ fn a_whole_turn() {
     ]))
     .set("turnTimeoutMs", 200)
     .set("idleTimeoutMs", 10_000);
-    let session = fake.start();
+    let session = fake.begin();
     timed_out(&session, TurnDeadline::Turn);
     session.close().unwrap();
 }
@@ -106,7 +106,7 @@ fn a_host_that_thinks_is_no_silence() {
         let fake = Fake::new(script)
             .set("idleTimeoutMs", 400)
             .set("firstMessageTimeoutMs", 400);
-        let session = fake.builder().permission_events().start().unwrap();
+        let session = fake.builder().permission_events().begin().unwrap();
         session.send("x").unwrap();
         let request = take_request(&session);
         let thinking = std::time::Duration::from_millis(700);
@@ -131,7 +131,7 @@ fn a_prompt_in_the_queue_is_not_late() {
         {"emit": result()}
     ]))
     .set("firstMessageTimeoutMs", 400);
-    let session = fake.start();
+    let session = fake.begin();
     let turns = [session.send("one").unwrap(), session.send("two").unwrap()];
     for turn in turns {
         let (ended, outcome) = turn_end(&session);
@@ -147,7 +147,7 @@ fn a_prompt_in_the_queue_is_not_late() {
 fn a_prompt_behind_a_hung_turn() {
     let fake = Fake::new(json!([{"expect": {"type": "user"}}, interrupted()]))
         .set("firstMessageTimeoutMs", 150);
-    let session = fake.start();
+    let session = fake.begin();
     let turns = [session.send("one").unwrap(), session.send("two").unwrap()];
     for turn in turns {
         let late = TurnOutcome::TimedOut(TurnDeadline::FirstMessage);
@@ -160,7 +160,7 @@ fn a_prompt_behind_a_hung_turn() {
 fn a_handler_that_is_late() {
     let fake = Fake::new(json!([{"emit": permission("p")}, answered("p"), {"emit": result()}]))
         .set("handlerTimeoutMs", 150);
-    let session = fake.builder().permission_events().start().unwrap();
+    let session = fake.builder().permission_events().begin().unwrap();
     let request = take_request(&session);
     let (key, reason) = until(&session, |event| match event {
         Event::RequestCancelled { key, reason } => Some((key, reason)),
@@ -181,7 +181,7 @@ fn a_handler_that_is_late() {
 #[test]
 fn next_timeout_tells_of_them() {
     let fake = Fake::new(json!([])).set("turnTimeoutMs", 60_000);
-    let session = fake.start();
+    let session = fake.begin();
     session.connect(Some(LONG)).unwrap();
     while session
         .poll(Some(std::time::Duration::ZERO))

@@ -113,8 +113,8 @@ fn the_descriptor_tells_of_all_progress() {
         let builder = fake.builder().stderr_events();
         let handled = round % 2 == 0;
         let session = match handled {
-            true => builder.on_permission(|_| Reply::allow()).start().unwrap(),
-            false => builder.permission_events().start().unwrap(),
+            true => builder.on_permission(|_| Reply::allow()).begin().unwrap(),
+            false => builder.permission_events().begin().unwrap(),
         };
         session.send("go").unwrap();
         let mut count = 0;
@@ -137,7 +137,7 @@ fn the_descriptor_tells_of_all_progress() {
 #[test]
 fn other_threads_wake_the_loop() {
     let fake = Fake::new(json!([]));
-    let session = fake.start();
+    let session = fake.begin();
     session.connect(Some(LONG)).unwrap();
     let fd = session.fd().unwrap();
     while session.poll(Some(Duration::ZERO)).unwrap().is_some() {}
@@ -168,7 +168,7 @@ fn other_threads_wake_the_loop() {
 #[test]
 fn events_after_a_close_are_told_of() {
     let fake = Fake::new(json!([{"emit": assistant("a")}]));
-    let session = fake.start();
+    let session = fake.begin();
     let fd = session.fd().unwrap();
     session.close().unwrap();
     loop {
@@ -191,7 +191,7 @@ fn events_put_aside_are_told_of() {
         {"emit": assistant("aside")},
         {"answer": {}}
     ]));
-    let session = fake.start();
+    let session = fake.begin();
     let fd = session.fd().unwrap();
     session.request_wait("mcp_status", "", Some(LONG)).unwrap();
     let mut seen = false;
@@ -208,7 +208,7 @@ fn events_put_aside_are_told_of() {
 #[test]
 fn an_idle_session_is_not_readable() {
     let fake = Fake::new(json!([{"expect": {"type": "user"}}, {"emit": result()}]));
-    let session = fake.start();
+    let session = fake.begin();
     let fd = session.fd().unwrap();
     session.send("x").unwrap();
     let mut result = false;

@@ -47,7 +47,7 @@ fn every_call_of_the_child_says_so() {
             {"emit": result()}
         ]))
         .set("mcpServers", secret);
-        let session = fake.builder().permission_events().start().unwrap();
+        let session = fake.builder().permission_events().begin().unwrap();
         let handle = until(&session, |event| match event {
             Event::Request(handle) => Some(handle),
             _ => None,
@@ -106,13 +106,13 @@ fn a_child_starts_sessions_of_its_own() {
     in_child("fork::a_child_starts_sessions_of_its_own", || {
         let watchdog = towline::Watchdog::default();
         let fake = Fake::new(json!([]));
-        let session = fake.builder().watchdog(&watchdog).start().unwrap();
+        let session = fake.builder().watchdog(&watchdog).begin().unwrap();
         session.connect(Some(LONG)).unwrap();
         in_fork(|| {
             let own = fake
                 .builder()
                 .watchdog(&watchdog)
-                .start()
+                .begin()
                 .map_err(|e| e.to_string())?;
             own.connect(Some(LONG)).map_err(|error| error.to_string())?;
             own.close().map_err(|error| error.to_string())

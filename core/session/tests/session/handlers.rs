@@ -47,7 +47,7 @@ fn permissions_allowed_and_denied() {
             assert_eq!(request.tool_name().as_deref(), Some("Bash"));
             replies.pop().unwrap()
         })
-        .start()
+        .begin()
         .unwrap();
     finished(&session);
     fake.check();
@@ -71,7 +71,7 @@ fn a_handler_that_panics_denies() {
     let session = fake
         .builder()
         .on_permission(|_| std::panic::panic_any(String::from("oh no")))
-        .start()
+        .begin()
         .unwrap();
     let diagnostic = diagnostic(&session);
     assert!(
@@ -95,7 +95,7 @@ fn a_hook_that_panics_reports_an_error() {
             Some(OnFailure::Block),
             |_| std::panic::panic_any("no"),
         )
-        .start()
+        .begin()
         .unwrap();
     finished(&session);
     let answer = answer_to(&fake, "h");
@@ -111,7 +111,7 @@ fn an_answer_that_does_not_fit_is_the_safe_one() {
     let session = fake
         .builder()
         .on_permission(|_| Reply::Json(r#"{"allowed":true}"#.into()))
-        .start()
+        .begin()
         .unwrap();
     assert!(matches!(diagnostic(&session), Diagnostic::HandlerFailed(_)));
     finished(&session);
@@ -128,7 +128,7 @@ fn answered_later_from_another_thread() {
             hand.send(request.clone()).unwrap();
             Reply::Later
         })
-        .start()
+        .begin()
         .unwrap();
     std::thread::scope(|scope| {
         scope.spawn(move || {
@@ -155,7 +155,7 @@ fn a_dropped_handle_is_the_safe_answer() {
     let session = fake
         .builder()
         .on_permission(|_| Reply::Later)
-        .start()
+        .begin()
         .unwrap();
     finished(&session);
     assert_eq!(answer_to(&fake, "p")["response"]["behavior"], "deny");
@@ -165,7 +165,7 @@ fn a_dropped_handle_is_the_safe_answer() {
         let fake = asking(request, id);
         let mut builder = fake.builder().permission_events();
         builder.add_hook("PreToolUse", None, None, None);
-        let session = builder.start().unwrap();
+        let session = builder.begin().unwrap();
         finished(&session);
         let answer = answer_to(&fake, id);
         assert!(
@@ -184,7 +184,7 @@ fn nobody_to_ask_denies() {
         {"expect": {"response": {"request_id": "n", "subtype": "error"}}},
         {"emit": result()}
     ]));
-    let session = fake.start();
+    let session = fake.begin();
     finished(&session);
     fake.check();
     assert_eq!(answer_to(&fake, "p")["response"]["behavior"], "deny");
@@ -204,7 +204,7 @@ fn a_catch_all_gets_what_nobody_knows() {
             assert_eq!(request.pointer("/x"), Some("1"));
             Reply::Json(r#"{"y":2}"#.into())
         })
-        .start()
+        .begin()
         .unwrap();
     finished(&session);
     assert_eq!(answer_to(&fake, "n")["response"], json!({"y": 2}));
@@ -229,7 +229,7 @@ fn a_withdrawn_request() {
             *keep.lock().unwrap() = Some(request.clone());
             Reply::Later
         })
-        .start()
+        .begin()
         .unwrap();
     while kept.lock().unwrap().is_none() {
         session
@@ -265,7 +265,7 @@ fn withdrawn_before_anybody_saw_it() {
     let session = fake
         .builder()
         .on_permission(|_| unreachable!("a withdrawn request"))
-        .start()
+        .begin()
         .unwrap();
     let (events, _) = finished(&session);
     assert!(
@@ -289,7 +289,7 @@ fn two_at_once_answered_out_of_order() {
     let first = builder.add_hook("PreToolUse", Some("Bash"), None, None);
     let second = builder.add_hook("PreToolUse", None, None, None);
     assert_ne!(first, second);
-    let session = builder.start().unwrap();
+    let session = builder.begin().unwrap();
     let mut requests = Vec::new();
     until(&session, |event| {
         if let Event::Request(request) = event {
@@ -335,7 +335,7 @@ fn other_threads_while_a_handler_runs() {
             left.recv_timeout(LONG).unwrap();
             Reply::allow()
         })
-        .start()
+        .begin()
         .unwrap();
     std::thread::scope(|scope| {
         let session = &session;
@@ -367,7 +367,7 @@ fn a_handler_during_a_waiting_call() {
     let session = fake
         .builder()
         .on_permission(|_| Reply::allow())
-        .start()
+        .begin()
         .unwrap();
     session.request_wait("mcp_status", "", Some(LONG)).unwrap();
     session.close().unwrap();
@@ -378,7 +378,7 @@ fn a_handler_during_a_waiting_call() {
 #[test]
 fn an_answer_by_key() {
     let fake = asking(permission("p"), "p");
-    let session = fake.builder().permission_events().start().unwrap();
+    let session = fake.builder().permission_events().begin().unwrap();
     let handle = until(&session, |event| match event {
         Event::Request(handle) => Some(handle),
         _ => None,

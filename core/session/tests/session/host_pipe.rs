@@ -697,3 +697,45 @@ fn a_thousand_sessions_leave_no_descriptor() {
         assert_eq!(open_descriptors(), before);
     });
 }
+
+/// The output may end before it is known how the other side does.
+#[test]
+fn the_output_ends_before_the_rest() {
+    let (mut peer, transport) = Peer::new();
+    let session = start(transport);
+    peer.initialize();
+    peer.say(assistant("last"));
+    peer.end.end_output().unwrap();
+    assert!(matches!(peer.end.feed(b"x"), Err(Error::Closed)));
+    message(&session, "assistant");
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            assert!(peer.rest().is_empty());
+            peer.end.feed_stderr(b"bye").unwrap();
+            peer.exit(2);
+        });
+        let closed = until_closed(&session);
+        assert_eq!(closed.failure.exit, Some(Exit::Code(2)));
+        assert_eq!(closed.failure.stderr, "bye");
+    });
+}
+
+#[test]
+fn a_host_that_feeds_too_much_stderr() {
+    let (mut peer, transport) = Peer::new();
+    let session = start(transport);
+    let mut fed = 0;
+    while peer.end.feed_stderr(&[b'x'; 10_000]).unwrap() {
+        fed += 1;
+        assert!(fed < 1000, "no limit");
+    }
+    assert!(!peer.end.wants_more_stderr());
+    while peer.changed.try_recv().is_ok() {}
+    while !peer.end.wants_more_stderr() {
+        session.poll(Some(Duration::ZERO)).unwrap();
+    }
+    peer.wait("room", |peer| peer.end.wants_more_stderr().then_some(()));
+    peer.exit(0);
+    until_closed(&session);
+    assert_eq!(session.stats().stderr_bytes, (fed + 1) * 10_000);
+}

@@ -20,3 +20,6 @@ mod threads;
 mod tools;
 mod transport;
 mod watchdog;
+
+/// Sessions start their CLI with everything that this system has.
+const PORTABLE: bool = false;

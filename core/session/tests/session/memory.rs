@@ -12,7 +12,7 @@ fn an_idle_session_is_small() {
         let watchdog = Watchdog::default();
         let fake = Fake::bench("stream:20");
         let open = || {
-            let session = fake.builder().watchdog(&watchdog).start().unwrap();
+            let session = fake.builder().watchdog(&watchdog).begin().unwrap();
             session.send("x").unwrap();
             message(&session, "result");
             while !matches!(next(&session), Event::TurnEnded { .. }) {}
@@ -46,7 +46,7 @@ fn a_line_of_a_hundred_mebibytes() {
             {"emit_big": {"type": "system", "fill": "@FILL@"}, "bytes": SIZE},
         ]))
         .set("maxLineBytes", 200 << 20);
-        let session = fake.start();
+        let session = fake.begin();
         message(&session, "assistant");
         let before = resident_memory();
         session.send("x").unwrap();
@@ -70,7 +70,7 @@ fn a_line_of_a_hundred_mebibytes() {
 fn a_long_conversation_does_not_grow() {
     in_child("memory::a_long_conversation_does_not_grow", || {
         let fake = Fake::bench("stream:1000");
-        let session = fake.start();
+        let session = fake.begin();
         let turn = || {
             session.send("x").unwrap();
             message(&session, "result");

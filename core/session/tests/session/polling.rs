@@ -10,7 +10,7 @@ use crate::support::*;
 #[test]
 fn a_limit_is_kept() {
     let fake = Fake::new(json!([]));
-    let session = fake.start();
+    let session = fake.begin();
     until(&session, |event| {
         matches!(event, Event::Initialized(_)).then_some(())
     });
@@ -40,7 +40,7 @@ fn a_control_call_behind_unread_messages() {
         {"answer": {"still_queued": []}}
     ]))
     .set("highWaterBytes", 100_000);
-    let session = fake.start();
+    let session = fake.begin();
     let answer = session.request_wait("interrupt", "", Some(LONG)).unwrap();
     assert_eq!(answer.payload(), r#"{"still_queued":[]}"#);
     session.begin_close().unwrap();
@@ -67,7 +67,7 @@ fn control_calls_succeed_fail_and_time_out() {
         {"emit": assistant("end")}
     ]))
     .set("controlTimeoutMs", 300);
-    let session = fake.start();
+    let session = fake.begin();
     let answer = session
         .request_wait("set_model", r#"{"model":"m"}"#, None)
         .unwrap();
@@ -115,7 +115,7 @@ fn the_answer_to_a_request_that_timed_out() {
         {"emit": assistant("end")}
     ]))
     .set("controlTimeoutMs", 100);
-    let session = fake.start();
+    let session = fake.begin();
     let id = session.request("mcp_status", "").unwrap();
     let mut results = Vec::new();
     until(&session, |event| match event {
@@ -141,7 +141,7 @@ fn a_request_taken_back() {
         {"expect": {"type": "control_cancel_request", "request_id": "towline_2"}},
         {"answer_error": "aborted"},
     ]));
-    let session = fake.start();
+    let session = fake.begin();
     let id = session.request("mcp_status", "").unwrap();
     assert!(session.cancel_request(id).unwrap());
     let result = until(&session, |event| match event {
@@ -161,7 +161,7 @@ fn a_slow_reader_is_felt_by_the_cli() {
         {"repeat": 2000, "steps": [{"emit_big": {"type": "system", "fill": "@FILL@"}, "bytes": 10_000}]},
     ]))
     .set("highWaterBytes", 200_000);
-    let session = fake.start();
+    let session = fake.begin();
     message(&session, "assistant");
     for _ in 0..20 {
         next(&session);
@@ -184,7 +184,7 @@ fn turns_are_told_apart() {
         {"emit": assistant("1")}, {"emit": result()},
         {"emit": assistant("2")}, {"emit": result()},
     ]));
-    let session = fake.start();
+    let session = fake.begin();
     let one = session.send("one").unwrap();
     let two = session.send("two").unwrap();
     assert!(session.turn_open());
@@ -207,7 +207,7 @@ fn turns_are_told_apart() {
 #[test]
 fn a_waiting_call_keeps_its_limit_and_does_not_spin() {
     let fake = Fake::new(json!([{"repeat": 20, "steps": [{"emit": assistant("$i")}]}]));
-    let session = fake.start();
+    let session = fake.begin();
     let busy = thread_cpu_time();
     let begun = Instant::now();
     let limit = Duration::from_millis(400);

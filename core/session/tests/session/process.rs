@@ -32,14 +32,14 @@ fn block(signals: &[libc::c_int]) {
 #[test]
 fn it_has_a_group_of_its_own() {
     let fake = Fake::new(json!([]));
-    let session = fake.start();
+    let session = fake.begin();
     let start = fake.logged("start");
     assert_eq!(start["pid"], pid_of(&session));
     assert_eq!(start["pgid"], start["pid"]);
     session.close().unwrap();
 
     let fake = Fake::new(json!([])).set("processGroup", false);
-    let session = fake.start();
+    let session = fake.begin();
     let start = fake.logged("start");
     assert_ne!(start["pgid"], start["pid"]);
     session.close().unwrap();
@@ -57,7 +57,7 @@ fn its_signal_mask_is_clean() {
         }
         // Its first message comes when it has started its threads, around which it blocks signals.
         let fake = Fake::new(json!([{"emit": assistant("a")}]));
-        let session = fake.start();
+        let session = fake.begin();
         message(&session, "assistant");
         let pid = pid_of(&session).to_string();
         assert_eq!(status_field(&pid, "SigBlk"), "0000000000000000");
@@ -85,9 +85,9 @@ fn descriptors_are_not_inherited() {
             .map(|entry| entry.file_name())
             .collect();
         let fake = Fake::new(json!([]));
-        let first = fake.start();
+        let first = fake.begin();
         first.connect(Some(LONG)).unwrap();
-        let second = fake.start();
+        let second = fake.begin();
         second.connect(Some(LONG)).unwrap();
         for session in [&first, &second] {
             let fds = std::fs::read_dir(format!("/proc/{}/fd", pid_of(session))).unwrap();
@@ -134,7 +134,7 @@ fn nothing_is_left_of_two_hundred_sessions() {
         let watchdog = Watchdog::default();
         let run = |n: usize| {
             let fake = Fake::new(json!([]));
-            let session = fake.builder().watchdog(&watchdog).start().unwrap();
+            let session = fake.builder().watchdog(&watchdog).begin().unwrap();
             if n % 3 == 0 {
                 session.connect(Some(LONG)).unwrap();
             }
@@ -161,7 +161,7 @@ fn no_thread_is_started() {
         let tasks = || std::fs::read_dir("/proc/self/task").unwrap().count();
         let before = tasks();
         let fake = Fake::new(json!([{"expect": {"type": "user"}}, {"emit": result()}]));
-        let session = fake.start();
+        let session = fake.begin();
         session.send("x").unwrap();
         session
             .request_wait("mcp_status", "", Some(Duration::from_millis(50)))
@@ -181,7 +181,7 @@ fn a_host_that_reaps_everything() {
         unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
         let fake =
             Fake::new(json!([{"expect": {"type": "user"}}, {"emit": result()}, {"exit": 5}]));
-        let session = fake.start();
+        let session = fake.begin();
         session.send("x").unwrap();
         let (events, closed) = rest(&session);
         assert_eq!(messages(&events).last().unwrap()["type"], "result");
@@ -195,7 +195,7 @@ fn its_environment_and_folder() {
     let fake = Fake::new(json!([{"log_env": ["CASE_VAR", "TOWLINE_SESSION"]}]))
         .env("CASE_VAR", "from the options")
         .set("cwd", folder.path().to_str().unwrap());
-    let session = fake.start();
+    let session = fake.begin();
     let env = fake.logged("env");
     assert_eq!(env["env"]["CASE_VAR"], "from the options");
     assert!(env["env"]["TOWLINE_SESSION"].is_string());
@@ -214,7 +214,7 @@ fn private_files_go_with_the_process() {
         "mcpServers",
         json!({"remote": {"type": "http", "url": "http://localhost", "headers": {"X": secret}}}),
     );
-    let session = fake.start();
+    let session = fake.begin();
     let start = fake.logged("start");
     let arguments = start["argv"].to_string();
     assert!(!arguments.contains(secret), "{arguments}");
@@ -240,7 +240,7 @@ fn private_files_go_with_the_process() {
 fn a_session_is_shared_and_sent() {
     fn shared<T: Send + Sync>(_: &T) {}
     let fake = Fake::new(json!([]));
-    let session = Arc::new(fake.start());
+    let session = Arc::new(fake.begin());
     shared(&session);
     session.close().unwrap();
 }

@@ -14,7 +14,7 @@ fn it_is_drained_though_nobody_asked() {
         {"emit": result()},
         {"exit": 1}
     ]));
-    let session = fake.start();
+    let session = fake.begin();
     let closed = until_closed(&session);
     assert_eq!(closed.failure.stderr.len(), 64 * 1024);
     assert!(closed.failure.stderr.ends_with("abcdef"));
@@ -28,7 +28,7 @@ fn its_end_stands_in_the_error() {
         {"exit": 7}]),
     )
     .set("stderrTailBytes", 8);
-    let session = fake.start();
+    let session = fake.begin();
     session.send("x").unwrap();
     let closed = until_closed(&session);
     let Some(Error::Failed(failure)) = &closed.error else {
@@ -55,7 +55,7 @@ fn lines_are_joined_and_the_rest_is_flushed() {
         assert!(lines[3..].iter().all(|line| line.len() <= 64 * 1024 + 2));
     };
     let fake = Fake::new(script.clone());
-    let session = fake.builder().stderr_events().start().unwrap();
+    let session = fake.builder().stderr_events().begin().unwrap();
     let (events, _) = rest(&session);
     let lines: Vec<String> = events
         .into_iter()
@@ -72,7 +72,7 @@ fn lines_are_joined_and_the_rest_is_flushed() {
     let session = fake
         .builder()
         .on_stderr(move |line| seen.lock().unwrap().push(line.to_owned()))
-        .start()
+        .begin()
         .unwrap();
     until_closed(&session);
     wanted(&lines.lock().unwrap());
@@ -89,7 +89,7 @@ fn a_handler_that_panics_does_not_stop_the_lines() {
             *seen.lock().unwrap() += 1;
             std::panic::panic_any("no more");
         })
-        .start()
+        .begin()
         .unwrap();
     let (events, _) = rest(&session);
     let diagnostics = events
@@ -113,7 +113,7 @@ fn a_flood_while_closing_is_bounded() {
         ]))
         .set("highWaterBytes", 1 << 20)
         .set("closeGraceMs", 20_000);
-        let session = fake.builder().stderr_events().start().unwrap();
+        let session = fake.builder().stderr_events().begin().unwrap();
         message(&session, "assistant");
         session.close().unwrap();
         assert_eq!(session.stats().stderr_bytes, 100_000_000);

@@ -16,7 +16,7 @@ fn a_closed_stdin_raises_no_signal() {
         let fake = Fake::new(json!([{"expect": {"type": "user"}}, {"close_stdin": true},
             {"emit": {"type": "system", "subtype": "closed"}}, {"expect": {"never": 1}}]))
         .graces(100);
-        let session = fake.start();
+        let session = fake.begin();
         session.send("one").unwrap();
         message(&session, "system");
         let error = loop {
@@ -36,7 +36,7 @@ fn a_closed_stdin_raises_no_signal() {
 #[test]
 fn a_write_after_the_end_is_an_error() {
     let fake = Fake::new(json!([{"exit": 0}]));
-    let session = fake.start();
+    let session = fake.begin();
     until_closed(&session);
     for error in [
         session.send("x").unwrap_err(),
@@ -58,7 +58,7 @@ fn a_write_after_the_end_is_an_error() {
     session.close().unwrap();
 
     let fake = Fake::new(json!([]));
-    let session = fake.start();
+    let session = fake.begin();
     session.end_input().unwrap();
     let error = session.send("x").unwrap_err();
     assert!(
@@ -77,7 +77,7 @@ fn a_cli_that_writes_much_before_it_reads_much() {
         {"expect": {"type": "user"}, "timeout_ms": 20000},
         {"emit": result()}
     ]));
-    let session = fake.start();
+    let session = fake.begin();
     session.send(&"p".repeat(2 << 20)).unwrap();
     assert_eq!(
         message(&session, "system")["fill"].as_str().unwrap().len(),
@@ -93,7 +93,7 @@ fn a_queue_at_its_limit_refuses() {
     let fake = Fake::new(json!([{"ignore_stdin": true}]))
         .set("maxQueuedBytes", 1 << 20)
         .graces(50);
-    let session = fake.start();
+    let session = fake.begin();
     let prompt = "p".repeat(256 * 1024);
     let error = (0..100)
         .find_map(|_| session.send(&prompt).err())
@@ -113,7 +113,7 @@ fn writes_of_many_threads_do_not_mix() {
         json!([{"repeat": 400, "steps": [{"expect": {"type": "user"}}]},
         {"emit": result()}]),
     );
-    let session = fake.start();
+    let session = fake.begin();
     std::thread::scope(|scope| {
         for name in ["a", "b", "c", "d"] {
             let session = &session;
@@ -160,7 +160,7 @@ fn input_that_ends_during_the_handshake() {
         {"exit": 0},
         {"expect": {"request": {"subtype": "initialize"}}}
     ]));
-    let session = fake.start();
+    let session = fake.begin();
     session.send("x").unwrap();
     session.end_input().unwrap();
     session.connect(Some(LONG)).unwrap();
@@ -179,7 +179,7 @@ fn a_failed_handshake_after_the_end_of_input() {
         {"exit": 1},
         {"expect": {"request": {"subtype": "initialize"}}}
     ]));
-    let session = fake.start();
+    let session = fake.begin();
     session.send("x").unwrap();
     session.end_input().unwrap();
     let error = session.connect(Some(LONG)).unwrap_err();
@@ -193,7 +193,7 @@ fn a_failed_handshake_after_the_end_of_input() {
 #[test]
 fn a_stalled_cli_does_not_stall_the_host() {
     let fake = Fake::new(json!([{"ignore_stdin": true}])).graces(50);
-    let session = fake.start();
+    let session = fake.begin();
     session.send(&"p".repeat(1 << 20)).unwrap();
     let busy = thread_cpu_time();
     assert!(session

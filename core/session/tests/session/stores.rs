@@ -16,11 +16,11 @@ use towline::{Error, Event, FlushMode, LocalError, OpenStore, Reply, Session, St
 use crate::support::*;
 
 const CONFIG: &str = "/home/user/.claude";
-const ID: &str = "aaaaaaaa-0000-4000-8000-000000000001";
+pub(crate) const ID: &str = "aaaaaaaa-0000-4000-8000-000000000001";
 
 /// Keeps entries in memory. Appends fail as often as told, and wait for word where there is a gate.
 #[derive(Default)]
-struct Store {
+pub(crate) struct Store {
     kept: Mutex<Vec<(SessionKey, Vec<Entry>)>>,
     failures: Mutex<u32>,
     loads: Mutex<u32>,
@@ -144,7 +144,7 @@ fn lines_go_to_the_store_and_not_to_the_host() {
     let session = fake
         .builder()
         .session_store(Arc::clone(&store), FlushMode::Batched)
-        .start()
+        .begin()
         .unwrap();
     message(&session, "result");
     assert_eq!(
@@ -184,7 +184,7 @@ fn requests_are_served_while_a_result_waits_for_its_store() {
         .builder()
         .on_permission(|_| Reply::allow())
         .session_store(Arc::clone(&store), None)
-        .start()
+        .begin()
         .unwrap();
     session.connect(Some(LONG)).unwrap();
     let answer = session.request_wait("ask", "", Some(LONG)).unwrap();
@@ -215,7 +215,7 @@ fn a_host_answers_the_calls_of_its_store_when_it_likes() {
     let session = fake
         .builder()
         .store_events(Capabilities::default(), FlushMode::Batched)
-        .start()
+        .begin()
         .unwrap();
     session.send("hello").unwrap();
     let call = store_call(&session);
@@ -266,7 +266,7 @@ fn a_failing_store_is_told_of_and_ends_nothing() {
         let session = fake
             .builder()
             .session_store(Arc::clone(&store), None)
-            .start()
+            .begin()
             .unwrap();
         let told = message(&session, "system");
         assert!(
@@ -290,7 +290,7 @@ fn a_dropped_call_has_failed() {
     let session = fake
         .builder()
         .store_events(Capabilities::default(), None)
-        .start()
+        .begin()
         .unwrap();
     for _ in 0..3 {
         drop(store_call(&session));
@@ -311,7 +311,7 @@ fn eagerly_lines_go_before_any_result() {
     let session = fake
         .builder()
         .store_events(Capabilities::default(), None)
-        .start()
+        .begin()
         .unwrap();
     let first = store_call(&session);
     session.send("go on").unwrap();
@@ -327,7 +327,7 @@ fn the_end_waits_for_the_store_and_a_drop_not_for_ever() {
     let session = fake
         .builder()
         .session_store(Arc::clone(&store), None)
-        .start()
+        .begin()
         .unwrap();
     session.connect(Some(LONG)).unwrap();
     std::thread::scope(|scope| {
@@ -342,7 +342,7 @@ fn the_end_waits_for_the_store_and_a_drop_not_for_ever() {
 
     let fake = script(json!([mirror("s", &[1])])).graces(100);
     let (stuck, open) = Store::gated();
-    let session = fake.builder().session_store(stuck, None).start().unwrap();
+    let session = fake.builder().session_store(stuck, None).begin().unwrap();
     session.connect(Some(LONG)).unwrap();
     let begun = Instant::now();
     drop(session);
@@ -356,7 +356,7 @@ fn the_end_waits_for_the_store_and_a_drop_not_for_ever() {
 fn an_event_loop_is_woken_by_the_store() {
     let fake = script(json!([mirror("s", &[1]), {"emit": result()}]));
     let (store, open) = Store::gated();
-    let session = fake.builder().session_store(store, None).start().unwrap();
+    let session = fake.builder().session_store(store, None).begin().unwrap();
     let readable = |limit: Duration| {
         use std::os::fd::AsRawFd;
         let mut watched = libc::pollfd {
@@ -396,7 +396,7 @@ fn files_elsewhere_are_named_in_a_diagnostic() {
     let session = fake
         .builder()
         .session_store(Arc::new(Store::default()), None)
-        .start()
+        .begin()
         .unwrap();
     let told = diagnostic(&session).to_string();
     assert!(
@@ -435,7 +435,7 @@ fn recorded_sessions_are_mirrored_entry_for_entry() {
             let session = fake
                 .builder()
                 .session_store(Arc::clone(&store), flush)
-                .start()
+                .begin()
                 .unwrap();
             session.connect(Some(LONG)).unwrap();
             session.close().unwrap();
@@ -461,7 +461,7 @@ fn recorded_sessions_are_mirrored_entry_for_entry() {
 }
 
 /// A store with a session of the fake CLI's working directory.
-fn stored(fake: &Fake) -> Arc<Store> {
+pub(crate) fn stored(fake: &Fake) -> Arc<Store> {
     let store = Store::default();
     let project = towline::transcripts::project_key(fake.folder.path());
     let entries = vec![Entry::new(r#"{"n":7}"#).unwrap()];
@@ -470,7 +470,7 @@ fn stored(fake: &Fake) -> Arc<Store> {
     Arc::new(store)
 }
 
-fn resuming(steps: Value) -> Fake {
+pub(crate) fn resuming(steps: Value) -> Fake {
     let fake = Fake::new(steps);
     let folder = fake.folder.path().to_str().unwrap().to_owned();
     fake.set("cwd", folder)
@@ -513,7 +513,7 @@ fn a_session_is_resumed_from_the_store() {
         let session = fake
             .builder()
             .session_store(stored(&fake), None)
-            .start()
+            .begin()
             .unwrap();
         message(&session, "result");
         assert_eq!(resumed_by(&fake), [format!("--resume={ID}")]);
@@ -548,7 +548,7 @@ fn mirrored_lines_of_a_resumed_session_find_their_key() {
         {"emit": result()}
     ]);
     std::fs::write(fake.path("script.json"), line.to_string()).unwrap();
-    let session = session.materialized(materialized).start().unwrap();
+    let session = session.materialized(materialized).begin().unwrap();
     let call = store_call(&session);
     assert_eq!(appended(&call), (ID.into(), vec![8]));
     call.answer(Ok(StoreAnswer::Done)).unwrap();
@@ -567,7 +567,7 @@ fn nothing_is_written_when_there_is_nothing_to_resume() {
         let session = fake
             .builder()
             .session_store(stored(&fake), None)
-            .start()
+            .begin()
             .unwrap();
         message(&session, "result");
         assert_eq!(resumed_by(&fake), [format!("--resume={resume}")]);
@@ -595,7 +595,7 @@ fn what_the_store_cannot_do_is_an_error_before_the_start() {
     }
     let start = |fake: &Fake| {
         let builder = fake.builder().session_store(Arc::new(Minimal), None);
-        let error = builder.start().unwrap_err().to_string();
+        let error = builder.begin().unwrap_err().to_string();
         assert!(fake.log().is_empty(), "no CLI was started");
         error
     };
@@ -636,7 +636,7 @@ fn a_load_that_hangs_is_given_up() {
     let error = fake
         .builder()
         .session_store(store, None)
-        .start()
+        .begin()
         .unwrap_err();
     let text = error.to_string();
     assert!(text.contains("SessionStore.load()"), "{text}");
@@ -644,7 +644,7 @@ fn a_load_that_hangs_is_given_up() {
 }
 
 /// Folders of private files below this one.
-fn private_folders(temp: &Path) -> usize {
+pub(crate) fn private_folders(temp: &Path) -> usize {
     let entries = std::fs::read_dir(temp).unwrap().flatten();
     entries
         .filter(|entry| entry.file_name().to_string_lossy().starts_with("towline-"))
@@ -666,46 +666,15 @@ fn a_failed_start_leaves_no_folder() {
         .set("resume", ID)
         .set("cliPath", "/nonexistent/claude");
     let builder = missing.builder().session_store(stored(&missing), None);
-    assert!(matches!(builder.start(), Err(Error::Start(_))));
+    assert!(matches!(builder.begin(), Err(Error::Start(_))));
     assert_eq!(private_folders(&temp), 0);
 
     // One that never answers `initialize`.
     let builder = fake.builder().session_store(stored(&fake), None);
-    let session = builder.start().unwrap();
+    let session = builder.begin().unwrap();
     until_closed(&session);
     assert_eq!(private_folders(&temp), 0);
     drop(session);
-}
-
-#[test]
-fn a_killed_host_leaves_no_folder() {
-    const NAME: &str = "stores::a_killed_host_leaves_no_folder";
-    if is_child(NAME) {
-        let fake = resuming(json!([{"on_eof": "ignore"}])).set("resume", ID);
-        let builder = fake.builder().session_store(stored(&fake), None);
-        let session = builder.start().unwrap();
-        session.connect(Some(LONG)).unwrap();
-        println!("\nREADY {}", session.pid().unwrap());
-        loop {
-            std::thread::park();
-        }
-    }
-    let temp = tempfile::tempdir().unwrap();
-    let mut host = child_command(NAME)
-        .env("TMPDIR", temp.path())
-        .stdout(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    let output = std::io::BufReader::new(host.stdout.take().unwrap());
-    let pid: u64 = std::io::BufRead::lines(output)
-        .find_map(|line| line.unwrap().strip_prefix("READY ")?.parse().ok())
-        .unwrap();
-    assert_eq!(private_folders(temp.path()), 1);
-    host.kill().unwrap();
-    host.wait().unwrap();
-    wait_for("the end of the CLI and its folder", || {
-        (!is_alive(pid) && private_folders(temp.path()) == 0).then_some(())
-    });
 }
 
 #[test]
@@ -714,14 +683,14 @@ fn a_store_by_url() {
     let url = format!("dir:{}", folder.path().display());
     let fake =
         script(json!([mirror("s", &[1]), {"emit": result()}])).set("sessionStore", url.clone());
-    let session = fake.start();
+    let session = fake.begin();
     message(&session, "result");
     let store = towline::transcripts::store::open(&url).unwrap();
     let found = store.load(&SessionKey::main("-p", "s")).unwrap().unwrap();
     assert_eq!(numbers(&found), [1]);
 
     let fake = script(json!([])).set("sessionStore", "nonsense:x");
-    let error = fake.builder().start().unwrap_err().to_string();
+    let error = fake.builder().begin().unwrap_err().to_string();
     assert!(
         error.contains("nonsense") && error.contains("sessionStore"),
         "{error}"

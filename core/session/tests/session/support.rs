@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{json, Value};
 use tempfile::TempDir;
-use towline::{Closed, Diagnostic, Event, Options, Session, SessionBuilder};
+use towline::{Closed, Diagnostic, Error, Event, Options, Session, SessionBuilder};
 use towline_testkit::Program;
 
 /// Longer than anything here takes on a busy machine.
@@ -82,8 +82,8 @@ impl Fake {
         Session::builder(self.options())
     }
 
-    pub(crate) fn start(&self) -> Session {
-        self.builder().start().unwrap()
+    pub(crate) fn begin(&self) -> Session {
+        self.builder().begin().unwrap()
     }
 
     /// What the CLI has logged so far.
@@ -116,6 +116,20 @@ impl Fake {
         let log = self.log();
         let failed: Vec<&Value> = log.iter().filter(|line| line["ev"] == "fail").collect();
         assert!(failed.is_empty(), "the script failed: {failed:?}");
+    }
+}
+
+/// Starts a session in the way that this program tests.
+pub(crate) trait Begin {
+    fn begin(self) -> Result<Session, Error>;
+}
+
+impl Begin for SessionBuilder {
+    fn begin(self) -> Result<Session, Error> {
+        match crate::PORTABLE {
+            true => self.start_portable(),
+            false => self.start(),
+        }
     }
 }
 

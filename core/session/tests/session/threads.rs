@@ -11,7 +11,7 @@ use crate::support::*;
 #[test]
 fn two_polls_at_once() {
     let fake = Fake::new(json!([]));
-    let session = fake.start();
+    let session = fake.begin();
     session.connect(Some(LONG)).unwrap();
     until(&session, |event| {
         matches!(event, Event::Initialized(_)).then_some(())
@@ -31,7 +31,7 @@ fn two_polls_at_once() {
 #[test]
 fn waking_a_poll() {
     let fake = Fake::new(json!([]));
-    let session = fake.start();
+    let session = fake.begin();
     session.connect(Some(LONG)).unwrap();
     until(&session, |event| {
         matches!(event, Event::Initialized(_)).then_some(())
@@ -59,7 +59,7 @@ fn a_wake_does_not_disturb_a_waiting_call() {
         {"emit": {"type": "control_response", "response": {"subtype": "success",
             "request_id": "towline_2", "response": {"a": 1}}}},
     ]));
-    let session = fake.start();
+    let session = fake.begin();
     session.connect(Some(LONG)).unwrap();
     std::thread::scope(|scope| {
         let waiter = scope.spawn(|| session.request_wait("mcp_status", "", Some(LONG)));
@@ -92,7 +92,7 @@ fn waiting_calls_while_one_polls() {
         ]},
         {"emit": result()},
     ]));
-    let session = fake.start();
+    let session = fake.begin();
     let begun = Instant::now();
     std::thread::scope(|scope| {
         let poller = scope.spawn(|| {
@@ -148,7 +148,7 @@ fn a_poll_while_a_call_waits() {
         {"expect": {"type": "user"}},
         {"answer": {}}
     ]));
-    let session = fake.start();
+    let session = fake.begin();
     session.connect(Some(LONG)).unwrap();
     std::thread::scope(|scope| {
         let waiter = scope.spawn(|| session.request_wait("slow", "", Some(LONG)));
@@ -169,7 +169,7 @@ fn a_poll_while_a_call_waits() {
 #[test]
 fn sends_reach_a_cli_that_a_blocked_poller_watches() {
     let fake = Fake::new(json!([{"expect": {"type": "user"}}, {"emit": result()}]));
-    let session = fake.start();
+    let session = fake.begin();
     std::thread::scope(|scope| {
         let (ready, connected) = mpsc::channel();
         let poller = scope.spawn({

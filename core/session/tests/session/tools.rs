@@ -59,7 +59,7 @@ fn a_call_is_served() {
         assert_eq!(request.tool_name().as_deref(), Some("add"));
         Reply::text(format!("got {}", request.arguments()))
     });
-    let session = fake.builder().tool_server(server).start().unwrap();
+    let session = fake.builder().tool_server(server).begin().unwrap();
     message(&session, "result");
     session.close().unwrap();
     let answer = tool_result(&fake, "m1");
@@ -85,7 +85,7 @@ fn arguments_are_checked() {
     let session = fake
         .builder()
         .tool_server(server(|_| unreachable!("arguments that do not fit")))
-        .start()
+        .begin()
         .unwrap();
     message(&session, "result");
     session.begin_close().unwrap();
@@ -118,7 +118,7 @@ fn a_bad_schema_fails_the_start() {
         ))
         .unwrap();
     let fake = Fake::new(json!([]));
-    let error = fake.builder().tool_server(server).start().unwrap_err();
+    let error = fake.builder().tool_server(server).begin().unwrap_err();
     assert!(
         matches!(&error, Error::Start(StartError::BadSchema { tool, .. }) if tool == "odd"),
         "{error}"
@@ -139,7 +139,7 @@ fn a_tool_that_panics_and_one_that_fails() {
             r#"{"a":2}"# => Reply::tool_error("no such thing"),
             _ => Reply::Failed("disk full".into()),
         }))
-        .start()
+        .begin()
         .unwrap();
     message(&session, "result");
     session.close().unwrap();
@@ -185,7 +185,7 @@ fn two_at_once_with_progress_and_out_of_order() {
             }
             Reply::Later
         }))
-        .start()
+        .begin()
         .unwrap();
     message(&session, "result");
     session.close().unwrap();
@@ -216,7 +216,7 @@ fn a_cancelled_call() {
             *keep.lock().unwrap() = Some(request.clone());
             Reply::Later
         }))
-        .start()
+        .begin()
         .unwrap();
     while kept.lock().unwrap().is_none() {
         session
@@ -253,7 +253,7 @@ fn closing_while_a_tool_runs() {
         "add", "adds", SCHEMA,
     )))
     .unwrap();
-    let session = fake.builder().tool_server(own).start().unwrap();
+    let session = fake.builder().tool_server(own).begin().unwrap();
     let request = until(&session, |event| match event {
         Event::Request(request) => Some(request),
         _ => None,

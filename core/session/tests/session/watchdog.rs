@@ -32,7 +32,7 @@ fn start_host_to_kill(name: &str, watched: bool) {
             json!({"x": {"command": "x", "env": {"SECRET": "s3cret"}}}),
         )
         .set("watchdog", watched);
-    let session = fake.start();
+    let session = fake.begin();
     session.connect(Some(LONG)).unwrap();
     let shell = wait_for("the shell", || {
         std::fs::read_to_string(fake.path("shell"))
@@ -133,10 +133,10 @@ fn sessions_share_one() {
         let watchdog = Watchdog::default();
         let fake = Fake::new(json!([]));
         let sessions: Vec<_> = (0..5)
-            .map(|_| fake.builder().watchdog(&watchdog).start().unwrap())
+            .map(|_| fake.builder().watchdog(&watchdog).begin().unwrap())
             .collect();
         assert_eq!(watchdogs().len(), 1);
-        let own = fake.start();
+        let own = fake.begin();
         assert_eq!(watchdogs().len(), 2);
         own.close().unwrap();
         wait_for("the end of one", || (watchdogs().len() == 1).then_some(()));
@@ -146,7 +146,7 @@ fn sessions_share_one() {
         }
         assert_eq!(watchdogs(), [0; 0]);
         // The next session starts another.
-        let session = fake.builder().watchdog(&watchdog).start().unwrap();
+        let session = fake.builder().watchdog(&watchdog).begin().unwrap();
         assert_eq!(watchdogs().len(), 1);
         session.close().unwrap();
         assert_eq!(children(), [0; 0]);
@@ -157,7 +157,7 @@ fn sessions_share_one() {
 fn an_option_turns_it_off() {
     in_child("watchdog::an_option_turns_it_off", || {
         let fake = Fake::new(json!([])).set("watchdog", false);
-        let session = fake.start();
+        let session = fake.begin();
         assert_eq!(watchdogs(), [0; 0]);
         session.close().unwrap();
     });
@@ -168,7 +168,7 @@ fn an_option_turns_it_off() {
 fn it_outlives_signals() {
     in_child("watchdog::it_outlives_signals", || {
         let fake = Fake::new(json!([]));
-        let session = fake.start();
+        let session = fake.begin();
         session.connect(Some(LONG)).unwrap();
         let watchdog = watchdogs()[0];
         for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
@@ -184,10 +184,44 @@ fn it_outlives_signals() {
 #[test]
 fn what_the_cli_left_behind_ends_with_it() {
     let fake = Fake::new(json!([{"spawn_child": 300}, {"emit": assistant("a")}]));
-    let session = fake.start();
+    let session = fake.begin();
     let child = fake.logged("child")["pid"].as_u64().unwrap();
     message(&session, "assistant");
     assert!(is_alive(child));
     session.close().unwrap();
     wait_for("its end", || (!is_alive(child)).then_some(()));
+}
+
+#[test]
+fn a_killed_host_leaves_no_folder() {
+    const NAME: &str = "watchdog::a_killed_host_leaves_no_folder";
+    if is_child(NAME) {
+        let fake =
+            crate::stores::resuming(json!([{"on_eof": "ignore"}])).set("resume", crate::stores::ID);
+        let builder = fake
+            .builder()
+            .session_store(crate::stores::stored(&fake), None);
+        let session = builder.begin().unwrap();
+        session.connect(Some(LONG)).unwrap();
+        println!("\nREADY {}", session.pid().unwrap());
+        loop {
+            std::thread::park();
+        }
+    }
+    let temp = tempfile::tempdir().unwrap();
+    let mut host = child_command(NAME)
+        .env("TMPDIR", temp.path())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let output = std::io::BufReader::new(host.stdout.take().unwrap());
+    let pid: u64 = std::io::BufRead::lines(output)
+        .find_map(|line| line.unwrap().strip_prefix("READY ")?.parse().ok())
+        .unwrap();
+    assert_eq!(crate::stores::private_folders(temp.path()), 1);
+    host.kill().unwrap();
+    host.wait().unwrap();
+    wait_for("the end of the CLI and its folder", || {
+        (!is_alive(pid) && crate::stores::private_folders(temp.path()) == 0).then_some(())
+    });
 }

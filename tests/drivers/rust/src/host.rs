@@ -35,6 +35,8 @@ pub(crate) struct Host {
     pub(crate) asleep: bool,
     /// It watches the session's descriptor.
     pub(crate) event_loop: bool,
+    /// Its CLI is started with the standard library alone.
+    pub(crate) portable: bool,
     setup: Mutex<Setup>,
     pub(crate) talk: Mutex<Option<Arc<Talk>>>,
     background: Mutex<BTreeMap<String, Receiver<()>>>,
@@ -62,6 +64,7 @@ pub(crate) fn run() -> Result<(), String> {
         work: variable("CASE_WORK")?,
         asleep: flag("--asleep"),
         event_loop: flag("--event-loop"),
+        portable: flag("--portable"),
         setup: Mutex::default(),
         talk: Mutex::default(),
         background: Mutex::default(),

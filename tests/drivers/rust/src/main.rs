@@ -5,6 +5,7 @@
 //! - `--asleep`: it does not poll while a step sleeps, so that nobody reads what the CLI writes.
 //! - `--event-loop`: it polls when the session's descriptor or time limit says so, and never waits
 //!   inside the session.
+//! - `--portable`: the CLI is started with the standard library alone.
 
 mod callbacks;
 mod error;

@@ -85,7 +85,11 @@ impl Host {
         if let Some(done) = self.saved(step) {
             done
         } else if has("connect").is_some() {
-            let session = self.builder().map_err(StepError::other)?.start()?;
+            let builder = self.builder().map_err(StepError::other)?;
+            let session = match self.portable {
+                true => builder.start_portable()?,
+                false => builder.start()?,
+            };
             let polled = Polled::new(session, self.event_loop);
             let talk = Arc::new(Talk::Session(Box::new(polled)));
             *locked(&self.talk) = Some(talk.clone());
