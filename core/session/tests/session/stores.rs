@@ -741,7 +741,7 @@ fn a_host_killed_at_any_moment_loses_nothing_acknowledged() {
         let fake = script(json!([{"repeat": 100_000, "steps": turn}]))
             .set("sessionStore", url)
             .set("sessionStoreFlush", "eager");
-        let session = fake.start();
+        let session = fake.begin();
         let mut stored = 0;
         session.send("go").unwrap();
         loop {
