@@ -308,6 +308,21 @@ fn files_elsewhere_are_told_once_and_malformed_lines_do_no_harm() {
 }
 
 #[test]
+fn entries_are_single_lines_whatever_the_message_is() {
+    let mut mirror = mirror(FlushMode::Eager);
+    let file = format!("{PROJECTS}/-p/s.jsonl");
+    mirror.lines(&line(&file, &["{\"n\":\r\n1}", r#"{"n":2}"#]), 0);
+    let call = mirror.next_call(0).unwrap();
+    let StoreCall::Append { entries, .. } = &call.call else {
+        panic!("{call:?}");
+    };
+    assert!(entries
+        .iter()
+        .all(|entry| !entry.as_str().contains(['\n', '\r'])));
+    assert_eq!(appended(&call).1, [1, 2]);
+}
+
+#[test]
 fn a_store_that_is_far_too_slow_loses_lines_and_this_is_told() {
     let mut mirror = Mirror::new(MirrorConfig {
         backlog: 100,

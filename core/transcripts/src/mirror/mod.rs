@@ -116,6 +116,8 @@ pub struct Mirror {
     taken: u64,
     done: u64,
     trouble: VecDeque<Trouble>,
+    /// The file of the last line and its key: most lines are of the same.
+    last_file: Option<(String, SessionKey)>,
     /// Files without a key, each reported once.
     outside: BTreeSet<String>,
     /// Files that lost lines since the last batch was done, each reported once.
@@ -143,6 +145,7 @@ impl Mirror {
             taken: 0,
             done: 0,
             trouble: VecDeque::new(),
+            last_file: None,
             outside: BTreeSet::new(),
             overflowed: Vec::new(),
         }
@@ -162,7 +165,12 @@ impl Mirror {
         let Some(path) = path else {
             return self.trouble.push_back(Trouble::Malformed);
         };
-        let Some(key) = self.key_of(&path) else {
+        let same = self.last_file.as_ref().filter(|(last, _)| *last == path);
+        let found = match same {
+            Some((_, key)) => Some(key.clone()),
+            None => self.key_of(&path),
+        };
+        let Some(key) = found else {
             if !self.outside.contains(path.as_ref()) {
                 self.outside.insert(path.clone().into_owned());
                 self.trouble.push_back(Trouble::Outside {
@@ -172,14 +180,23 @@ impl Mirror {
             }
             return;
         };
+        if same.is_none() {
+            self.last_file = Some((path.into_owned(), key.clone()));
+        }
         let bytes = entries.len();
         if self.backlog() + bytes > self.config.backlog {
             return self.overflow(key);
         }
+        // What the CLI writes is; a text of the host's own may not be.
+        let one_line = memchr::memchr2(b'\n', b'\r', entries.as_bytes()).is_none();
         let mut found = Vec::new();
         for entry in Elements::of(entries) {
-            match entry.map(|text| Entry::new(message.part(text))) {
-                Ok(Ok(entry)) => found.push(entry),
+            let entry = entry.map(|text| match one_line {
+                true => Entry::of_scanned(message.part(text)),
+                false => Entry::new(text.to_owned()).ok(),
+            });
+            match entry {
+                Ok(Some(entry)) => found.push(entry),
                 _ => self.trouble.push_back(Trouble::Malformed),
             }
         }

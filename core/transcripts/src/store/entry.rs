@@ -32,6 +32,12 @@ impl Entry {
         Ok(Entry(one_line))
     }
 
+    /// Takes an element of an array that was scanned, in a text of one line; `None` when it is no
+    /// object.
+    pub(crate) fn of_scanned(text: ByteString) -> Option<Self> {
+        text.starts_with('{').then_some(Entry(text))
+    }
+
     /// The text.
     pub fn as_str(&self) -> &str {
         &self.0
