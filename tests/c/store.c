@@ -1,6 +1,8 @@
 /* Stores of sessions: one written in C that keeps every contract, those of the library by URL, and
  * operations over both. */
+#include <dirent.h>
 #include <pthread.h>
+#include <sched.h>
 #include <time.h>
 
 #include "towline_test.h"
@@ -27,7 +29,7 @@ struct memory {
     struct transcript *transcripts;
 };
 
-static int finalized;
+static volatile int finalized;
 
 static char *copy(const char *text) {
     char *made = NULL;
@@ -344,6 +346,17 @@ static void wrong_urls(void) {
     "\"entries\":[{\"type\":\"user\",\"uuid\":\"m-1\",\"sessionId\":\"" SESSION "\","                  \
     "\"message\":{\"role\":\"user\",\"content\":\"said to the CLI\"}}]}}"
 
+static int threads(void) {
+    DIR *tasks = opendir("/proc/self/task");
+    int count = 0;
+    CHECK(tasks != NULL);
+    for (struct dirent *task = readdir(tasks); task != NULL; task = readdir(tasks)) {
+        count += task->d_name[0] != '.';
+    }
+    closedir(tasks);
+    return count;
+}
+
 /* A session mirrors to a store of the host's, which is freed before; its functions run on a thread
  * of the store's. */
 static void mirror(void) {
@@ -362,6 +375,11 @@ static void mirror(void) {
     OK(towline_store_free(store));
     CHECK(finalized == 0);
     test_finish(session);
+    /* The thread ends with the last that uses the store. */
+    while (threads() > 1) {
+        sched_yield();
+    }
+    CHECK(finalized == 1);
 }
 
 int main(void) {

@@ -1,6 +1,7 @@
 //! Entries of a kibibyte appended to each kind of store, in the batches of a mirror that flushes
 //! with the turn (500) and of one that flushes with every line (5). PostgreSQL is a real server on
-//! this machine, with its own settings; every append is on disk when it returns.
+//! this machine, with its own settings; every append is on disk when it returns. Arguments name the
+//! kinds to measure; all without.
 
 use std::time::{Duration, Instant};
 
@@ -17,12 +18,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let postgres = TemporaryPostgres::start()?;
     let place = folder.path().display();
     let mut kept = true;
+    let wanted: Vec<String> = std::env::args().skip(1).collect();
     for (name, url, bar) in [
         ("memory", "memory:".to_owned(), None),
         ("directory", format!("dir:{place}/dir"), None),
         ("SQLite", format!("sqlite:{place}/store.db"), Some(BAR)),
         ("PostgreSQL", postgres.url(), Some(BAR)),
     ] {
+        if !wanted.is_empty() && !wanted.iter().any(|kind| kind == name) {
+            continue;
+        }
         let store = open(&url)?;
         let large = best(&*store, 500, ENTRIES)?;
         let small = best(&*store, 5, ENTRIES / 10)?;
