@@ -42,7 +42,10 @@ pub(crate) struct Start {
 /// An in-process MCP server.
 #[derive(FromPyObject)]
 struct Server {
+    /// By which the CLI knows it.
     name: String,
+    /// What it calls itself.
+    own_name: String,
     version: String,
     instructions: Option<String>,
     timeout_ms: Option<u64>,
@@ -134,6 +137,7 @@ impl Start {
 impl Server {
     fn build(self) -> Result<ToolServer, towline::Error> {
         let mut server = ToolServer::new(self.name, self.version);
+        server.server_mut().own_name(self.own_name);
         if let Some(instructions) = &self.instructions {
             server.server_mut().instructions(instructions);
         }

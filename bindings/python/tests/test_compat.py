@@ -78,3 +78,15 @@ assert claude_agent_sdk is not towline
 import towline.types
 assert towline.types.TextBlock is not claude_agent_sdk.TextBlock
 """)
+
+
+def test_what_a_first_query_brings_in() -> None:
+    """Starting is what users feel most: nothing heavy may come in unasked."""
+    program("""
+import sys
+import towline
+towline.query(prompt="x", options=towline.ClaudeAgentOptions(model="m"))
+loaded = {name.split(".")[0] for name in sys.modules}
+assert not loaded & {"anyio", "asyncio", "trio", "mcp", "pydantic", "jsonschema", "logging"}, loaded
+assert "towline.sessions" not in sys.modules and "towline.types.control" not in sys.modules
+""")

@@ -55,10 +55,12 @@ class Reversed(Minimal):
 
 class NoSubpath(Minimal):
     async def append(self, key: Any, entries: list[Any]) -> None:
-        await super().append({**key, "subpath": ""}, entries)
+        merged: Any = {**key, "subpath": ""}
+        await super().append(merged, entries)
 
     async def load(self, key: Any) -> list[Any] | None:
-        return await super().load({**key, "subpath": ""})
+        merged: Any = {**key, "subpath": ""}
+        return await super().load(merged)
 
 
 class EmptyForNever(Minimal):
@@ -81,11 +83,14 @@ class InSeconds(official.InMemorySessionStore):
 class KeepsSubagents(official.InMemorySessionStore):
     async def delete(self, key: Any) -> None:
         subkeys = await self.list_subkeys(key)
-        kept = {name: await self.load({**key, "subpath": name}) for name in subkeys}
+        kept: dict[Any, Any] = {}
+        for name in subkeys:
+            sub: Any = {**key, "subpath": name}
+            kept[name] = (sub, await self.load(sub))
         await super().delete(key)
-        for name, entries in kept.items():
+        for sub, entries in kept.values():
             if entries and "subpath" not in key:
-                await self.append({**key, "subpath": name}, entries)
+                await self.append(sub, entries)
 
 
 class ListsAll(official.InMemorySessionStore):

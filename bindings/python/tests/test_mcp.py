@@ -3,10 +3,12 @@
 import dataclasses
 import enum
 import functools
+import json
 import logging
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Annotated, Any, Literal, Optional, Union
 
 import anyio
@@ -618,3 +620,114 @@ def test_what_a_server_says_by_itself(backend: str) -> None:
         "roots/list",
     ]
     assert [answer["result"] for answer in heard] == [{"of": "cli"}] * 2
+
+
+CLI = Path(__file__).with_name("mcp_cli.py")
+
+LIST = request("tools/list", 1)
+PING = request("ping", 2)
+
+
+def told(
+    package: Any, server: Any, folder: Path, messages: list[Any], backend: str = "asyncio"
+) -> Any:
+    """What the CLI is answered by a server of a session."""
+    out = folder / "answers.json"
+
+    async def main() -> None:
+        env = {"RECORD": str(out), "CALLS": json.dumps(["x", [handshake(), READY, *messages]])}
+        options = package.ClaudeAgentOptions(cli_path=CLI, env=env, mcp_servers={"x": server})
+        with anyio.fail_after(20):
+            async for _ in package.query(prompt="go", options=options):
+                pass
+
+    anyio.run(main, backend=backend)
+    return json.loads(out.read_text())
+
+
+def toolbox(package: Any) -> Any:
+    @package.tool("add", "Adds", {"a": float, "b": float})  # type: ignore[untyped-decorator]
+    async def add(arguments: Any) -> Any:
+        await anyio.sleep(0)
+        return {"content": [{"type": "text", "text": f"{arguments['a'] + arguments['b']:g}"}]}
+
+    @package.tool("fail", "Fails", Arguments, package.ToolAnnotations(readOnlyHint=True))  # type: ignore[untyped-decorator]
+    async def fail(arguments: Any) -> Any:
+        raise ValueError("it broke")
+
+    @package.tool("odd", "Gives all there is", {})  # type: ignore[untyped-decorator]
+    async def odd(arguments: Any) -> Any:
+        content = [block for result in RESULTS[1:9] for block in result["content"]]
+        return {"content": content, "is_error": True}
+
+    return package.create_sdk_mcp_server("toolbox", "4.5", [add, fail, odd])
+
+
+TALK: dict[str, list[Any]] = {
+    "list": [LIST],
+    "ping": [PING],
+    "call": [call("add", {"a": 1, "b": 2})],
+    "a failing tool": [call("fail", {"text": "x", "inner": {"x": 1}, "many": []})],
+    "every kind of content": [call("odd", {})],
+    "a handshake again": [handshake(5), READY, LIST],
+    "ids that are texts": [call("add", {"a": 0.5, "b": 0.25}, "id-1"), LIST],
+}
+
+
+@BACKENDS
+@pytest.mark.parametrize("name", TALK)
+def test_the_cli_is_answered_alike(name: str, tmp_path: Path, backend: str) -> None:
+    ours = told(towline, toolbox(towline), tmp_path, TALK[name], backend)
+    theirs = told(official, toolbox(official), tmp_path, TALK[name], backend)
+    assert without_extras(ours) == without_extras(theirs)
+
+
+def without_extras(answers: list[Any]) -> list[Any]:
+    """Answers but what either server adds to the handshake, and to acknowledgements."""
+    found = []
+    for answer in answers:
+        answer = dict(answer)
+        result = answer.get("result")
+        if not result:
+            answer.pop("id", None)
+        elif "capabilities" in result:
+            info = {name: result["serverInfo"][name] for name in ("name", "version")}
+            tools = "tools" in result["capabilities"]
+            answer["result"] = (result["protocolVersion"], info, tools)
+        elif "tools" in result:
+            answer["result"] = {"tools": result["tools"]}
+        found.append(answer)
+    return found
+
+
+def test_what_the_model_did_wrong_is_told_to_it(tmp_path: Path) -> None:
+    """Of an unknown tool by an error of the protocol, which the CLI tells the model as well."""
+    messages = [call("add", {"a": "x"}), call("no", {}, 8)]
+    *_, invalid, unknown = told(towline, toolbox(towline), tmp_path, messages)
+    assert invalid["result"]["isError"] is True
+    assert "add" in invalid["result"]["content"][0]["text"]
+    assert "no" in unknown["error"]["message"]
+    *_, invalid, unknown = told(official, toolbox(official), tmp_path, messages)
+    assert invalid["result"]["isError"] is True and unknown["result"]["isError"] is True
+
+
+@BACKENDS
+def test_servers_of_ones_own_are_served(tmp_path: Path, backend: str) -> None:
+    for package in (towline, official):
+        own = Own()
+        server = {"type": "sdk", "name": "own", "instance": own.server}
+        answers = told(
+            package, server, tmp_path, [LIST, call("hello", {}), call("crash", {})], backend
+        )
+        assert answers[0]["result"]["serverInfo"]["name"] == "own"
+        assert answers[2]["result"]["tools"] == []
+        assert answers[3]["result"]["content"] == [{"type": "text", "text": "hello"}]
+        assert "crash" in json.dumps(answers[4]) or "error" in json.dumps(answers[4]).lower()
+        assert own.events == ["begin", "end"]
+
+
+def test_a_touched_server_is_still_served(tmp_path: Path) -> None:
+    server = toolbox(towline)
+    server["instance"].create_initialization_options()
+    answers = told(towline, server, tmp_path, [call("add", {"a": 1, "b": 2})])
+    assert answers[-1]["result"]["content"] == [{"type": "text", "text": "3"}]

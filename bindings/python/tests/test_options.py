@@ -83,10 +83,10 @@ def launched(record: dict[str, Any], bare: set[str]) -> dict[str, Any]:
     if isinstance(initialize.get("systemPrompt"), list):
         initialize["systemPrompt"] = "\n\n".join(initialize["systemPrompt"])
 
-    in_process = {name: {} for name in initialize.pop("sdkMcpServers", ())}
+    in_process: dict[str, Any] = {name: {} for name in initialize.pop("sdkMcpServers", ())}
     for name, limits in initialize.pop("sdkMcpServerConfigs", {}).items():
         in_process[name] = limits
-    external = None
+    external: Any = None
     for value in found.pop("--mcp-config", ()):
         if Path(value).name == "given.json":
             external = value

@@ -117,7 +117,7 @@ def default(value: Any) -> str:
 def dataclass_arguments(value: Any) -> Any:
     if not dataclasses.is_dataclass(value):
         return None
-    used = value.__dataclass_params__
+    used: Any = vars(value)["__dataclass_params__"]
     return {name: getattr(used, name) for name in ("init", "repr", "eq", "order", "frozen")}
 
 

@@ -63,7 +63,7 @@ class Talk:
         }
         entry.update(more)
         self.entries.append(entry)
-        self.last = entry["uuid"]
+        self.last = str(entry["uuid"])
         return self
 
     def say(self, *texts: str) -> "Talk":
@@ -218,10 +218,10 @@ def copied(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Call
     return copy
 
 
-def outcome(work: Callable[[], Any]) -> Any:
+def outcome(work: Callable[..., Any], *arguments: Any, **more: Any) -> Any:
     """What comes of a call, in a form that does not depend on the package."""
     try:
-        return plain(work())
+        return plain(work(*arguments, **more))
     except Exception as error:
         return type(error).__name__
 
@@ -269,8 +269,8 @@ def test_lists(saved: Path, page: dict[str, Any]) -> None:
     for directory in directories(saved):
         for worktrees in (True, False):
             given: dict[str, Any] = {"directory": directory, "include_worktrees": worktrees, **page}
-            ours = outcome(lambda given=given: towline.list_sessions(**given))
-            assert ours == outcome(lambda given=given: official.list_sessions(**given)), given
+            ours = outcome(towline.list_sessions, **given)
+            assert ours == outcome(official.list_sessions, **given), given
 
 
 def test_a_list_has_something_to_tell(saved: Path) -> None:
@@ -286,16 +286,16 @@ def test_a_list_has_something_to_tell(saved: Path) -> None:
 def test_one_session(saved: Path, identity: str) -> None:
     for directory in directories(saved):
         for name in ("get_session_info", "get_session_messages", "list_subagents"):
-            ours = outcome(lambda n=name, d=directory: getattr(towline, n)(identity, d))
-            theirs = outcome(lambda n=name, d=directory: getattr(official, n)(identity, d))
+            ours = outcome(getattr(towline, name), identity, directory)
+            theirs = outcome(getattr(official, name), identity, directory)
             if name == "get_session_messages" and identity == session(46):
                 # Bytes that are no text: the official package gives up, here the rest is read.
                 assert theirs in ("UnicodeDecodeError", []) and isinstance(ours, list)
             else:
                 assert ours == theirs, (name, directory)
     for page in PAGES if identity != session(46) else ():
-        ours = outcome(lambda page=page: towline.get_session_messages(identity, **page))
-        assert ours == outcome(lambda page=page: official.get_session_messages(identity, **page))
+        ours = outcome(towline.get_session_messages, identity, **page)
+        assert ours == outcome(official.get_session_messages, identity, **page)
 
 
 def test_subagents(saved: Path) -> None:
@@ -304,8 +304,8 @@ def test_subagents(saved: Path) -> None:
         for agent in ("abc", "def", "ghi", "abb93bacd23791385", "none", "", "../x"):
             for page in PAGES:
                 given = (identity, agent)
-                ours = outcome(lambda g=given, p=page: towline.get_subagent_messages(*g, **p))
-                theirs = outcome(lambda g=given, p=page: official.get_subagent_messages(*g, **p))
+                ours = outcome(towline.get_subagent_messages, *given, **page)
+                theirs = outcome(official.get_subagent_messages, *given, **page)
                 assert ours == theirs, (given, page)
     (message, *_) = towline.get_subagent_messages(session(1), "abc")
     assert (message.parent_tool_use_id, message.parent_agent_id) == ("toolu_1", "def")
@@ -381,10 +381,10 @@ def test_a_title_does_not_go_onto_a_line_that_was_cut_off(copied: Callable[[str]
 @pytest.mark.parametrize(("name", "given"), CHANGES, ids=repr)
 def test_changes(copied: Callable[[str], Path], name: str, given: tuple[Any, ...]) -> None:
     config = copied("official")
-    theirs = outcome(lambda: getattr(official, name)(*given))
+    theirs = outcome(getattr(official, name), *given)
     their_tree = tree(config)
     config = copied("towline")
-    assert outcome(lambda: getattr(towline, name)(*given)) == theirs
+    assert outcome(getattr(towline, name), *given) == theirs
     assert tree(config) == their_tree
 
 

@@ -80,7 +80,8 @@ def test_calls_of_a_store_leave_the_loop_free(tmp_path: Path) -> None:
         threads: set[str] = set()
         entries: Any = [{"type": "x", "n": n} for n in range(20_000)]
         async with anyio.create_task_group() as group:
-            group.start_soon(store.append, {"project_key": "p", "session_id": "s"}, entries)
+            key: Any = {"project_key": "p", "session_id": "s"}
+            group.start_soon(store.append, key, entries)
             threads.add(threading.current_thread().name)
         listed = await store.list_sessions("p")
         assert [entry["session_id"] for entry in listed] == ["s"]

@@ -34,6 +34,7 @@ class Engine:
         "__weakref__",
         "_answers",
         "_bridges",
+        "_bridges_over",
         "_input",
         "_readers",
         "_serving",
@@ -70,6 +71,7 @@ class Engine:
             for entry in server.entries
         }
         self._bridges: dict[str, Bridge] = {}
+        self._bridges_over: Event | None = None
         # Event loops keep tasks only weakly.
         self._small: list[Task] = []
         self._wire: Wire | None = None
@@ -150,6 +152,7 @@ class Engine:
             ended.set()
         self._answers.clear()
         if self._bridges:
+            self._bridges_over = self.loop.event()
             self._keep(self.loop.spawn(self._end_bridges()))
         self.inbox.close(error)
         self.opened.set()
@@ -263,9 +266,13 @@ class Engine:
             logger().warning("MCP server %r failed at a notification", server, exc_info=True)
 
     async def _end_bridges(self) -> None:
-        while self._bridges:
-            _, bridge = self._bridges.popitem()
-            await bridge.aclose()
+        try:
+            while self._bridges:
+                _, bridge = self._bridges.popitem()
+                await bridge.aclose()
+        finally:
+            if self._bridges_over is not None:
+                self._bridges_over.set()
 
     # What the program wants.
 
@@ -375,7 +382,9 @@ class Engine:
             if self._wire is not None:
                 await self.loop.until(self._wire.done)
         finally:
-            if self._bridges:
+            if self._bridges_over is not None:
+                await self.loop.until(self._bridges_over)
+            elif self._bridges:
                 await self._end_bridges()
 
     def abandon(self) -> None:

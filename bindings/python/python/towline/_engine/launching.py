@@ -61,10 +61,11 @@ class Start:
 class Server:
     """An in-process MCP server, as the native module reads it."""
 
-    __slots__ = ("instructions", "name", "timeout_ms", "tools", "version")
+    __slots__ = ("instructions", "name", "own_name", "timeout_ms", "tools", "version")
 
     def __init__(self, name: str, server: "ToolServer") -> None:
         self.name = name
+        self.own_name = server.name
         self.version = server.version
         self.instructions = None
         self.timeout_ms = None

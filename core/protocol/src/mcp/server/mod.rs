@@ -218,6 +218,8 @@ enum PendingSubject {
 #[derive(Debug)]
 pub struct Server {
     name: String,
+    /// What it calls itself, if that is another name.
+    own_name: Option<String>,
     version: String,
     instructions: Option<String>,
     tools: Catalog<Tool>,
@@ -251,6 +253,7 @@ impl Server {
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Server {
             name: name.into(),
+            own_name: None,
             version: version.into(),
             instructions: None,
             tools: Catalog::default(),
@@ -270,6 +273,12 @@ impl Server {
             outgoing: VecDeque::new(),
             closed: false,
         }
+    }
+
+    /// Sets what `serverInfo` says in place of the name that the CLI knows the server by.
+    pub fn own_name(&mut self, name: impl Into<String>) -> &mut Self {
+        self.own_name = Some(name.into());
+        self
     }
 
     /// Sets the text that tells the model how to use the server.
@@ -486,7 +495,7 @@ impl Server {
             }
         }
         out.push_str(r#"},"serverInfo":{"name":"#);
-        push_string(&mut out, &self.name);
+        push_string(&mut out, self.own_name.as_ref().unwrap_or(&self.name));
         out.push_str(r#","version":"#);
         push_string(&mut out, &self.version);
         out.push('}');

@@ -111,6 +111,15 @@ fn what_is_on_offer_or_declared_is_announced() {
 }
 
 #[test]
+fn a_server_may_call_itself_otherwise() {
+    let mut server = Server::new("key", "1");
+    server.own_name("box");
+    let result = result(&mut server, "initialize", "{}");
+    assert!(result.contains(r#""serverInfo":{"name":"box","version":"1"}"#));
+    assert_eq!(server.name(), "key");
+}
+
+#[test]
 fn small_requests_are_answered_here() {
     let mut server = server();
     assert_eq!(result(&mut server, "ping", "{}"), "{}");
