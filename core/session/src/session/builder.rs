@@ -558,7 +558,7 @@ fn version_check(cli: String, options: &Options, mut machine: Environment) -> su
         verbatim_prompts: options.verbatim_prompts,
         ..Options::default()
     });
-    Box::new(move |version| version_warnings(Some(version), &cli, &options, &machine.inherited))
+    Box::new(move |version| version_warnings(version, &cli, &options, &machine.inherited))
 }
 
 /// What the launch has to know of this machine.

@@ -112,12 +112,12 @@ pub(crate) struct Core {
     end: End,
     /// The session store, if there is one.
     mirroring: Option<Mirroring>,
-    /// What to warn of once the CLI has told its version.
+    /// What to warn of once the CLI has told its version, or could have.
     version_check: Option<VersionCheck>,
 }
 
-/// From the CLI's version to warnings.
-type VersionCheck = Box<dyn FnOnce(&str) -> Vec<String> + Send>;
+/// From the CLI's version, if it tells one, to warnings.
+type VersionCheck = Box<dyn FnOnce(Option<&str>) -> Vec<String> + Send>;
 
 /// How far the end of the session has been reported.
 enum End {

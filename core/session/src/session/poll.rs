@@ -189,7 +189,7 @@ impl Core {
         loop {
             let event = self.next_unheld()?;
             self.stats.events += 1;
-            self.check_version();
+            self.check_version(&event);
             match event {
                 connection::Event::Response { id, result, .. }
                     if self.waiters.contains_key(&id) =>
@@ -205,14 +205,18 @@ impl Core {
         }
     }
 
-    /// Puts warnings about the CLI's version aside for the host, once it is known.
-    fn check_version(&mut self) {
+    /// Puts warnings about the CLI's version aside for the host, once it is known, or a turn has
+    /// begun without it.
+    fn check_version(&mut self, event: &connection::Event) {
         if self.version_check.is_none() {
             return;
         }
-        let Some(version) = self.connection.cli_version() else {
+        let version = self.connection.cli_version();
+        let begun = matches!(event, connection::Event::Message { message, .. }
+            if message.subtype() == Some("init"));
+        if version.is_none() && !begun {
             return;
-        };
+        }
         let warnings = self.version_check.take().map(|check| check(version));
         for warning in warnings.into_iter().flatten() {
             self.defer(connection::Event::Diagnostic(Diagnostic::OldCli(warning)));

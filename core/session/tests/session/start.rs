@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use towline::{Error, Event, Exit, LocalError, Session, StartError};
+use towline::{Diagnostic, Error, Event, Exit, LocalError, Session, StartError};
 
 use crate::support::*;
 
@@ -272,6 +272,24 @@ fn requests_and_messages_before_the_answer() {
     assert_eq!(message["title"], "t");
     assert!(matches!(next(&session), Event::Initialized(_)));
     session.close().unwrap();
+    fake.check();
+}
+
+/// A CLI too old to tell its version is warned of at its first turn.
+#[test]
+fn a_cli_without_a_version() {
+    let init = json!({"type": "system", "subtype": "init", "session_id": "s"});
+    let fake = Fake::new(json!([{"emit": init}, {"emit": init}]));
+    let session = fake.begin();
+    let warning = loop {
+        if let Event::Diagnostic(Diagnostic::OldCli(text)) = next(&session) {
+            break text;
+        }
+    };
+    assert!(warning.contains("2.0.0"), "{warning}");
+    session.begin_close().unwrap();
+    let again = |event: &Event| matches!(event, Event::Diagnostic(Diagnostic::OldCli(_)));
+    assert!(!rest(&session).0.iter().any(again));
     fake.check();
 }
 
