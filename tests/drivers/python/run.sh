@@ -1,0 +1,21 @@
+#!/bin/sh
+# Runs every case through the Python package, each way: run.sh TARGET PYTHON
+set -eu
+target=$1 python=$2
+here=$(cd "$(dirname "$0")" && pwd)
+export PYTHONPATH="$here"
+status=0
+run() {
+  way=$1
+  shift
+  "$target/debug/run-cases" --name "python $way" --jobs 6 "$@" -- "$python" -m case_driver "$way" |
+    grep -v '^ok ' || status=1
+}
+run asyncio
+run trio
+run sync \
+  --exclude 'C104:a callback that runs in the reading thread cannot be cancelled' \
+  --exclude 'C105,C118,C142:callbacks of one thread run one after another' \
+  --exclude 'C131,C153:a call of a thread cannot be given up' \
+  --exclude 'C147:a tool that runs in the closing thread is waited for'
+exit $status
