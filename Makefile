@@ -10,8 +10,10 @@ C_FLAGS := -std=c99 -Wall -Wextra -Wpedantic -Werror -Iinclude $(CFLAGS)
 EXAMPLES := $(TARGET)/examples-c
 PYTHON ?= python3
 PYTHON_VENV := $(TARGET)/python-venv
+PYTHON_BIN := $(abspath $(PYTHON_VENV))/bin
+PYTHON_FORMATTED := tests/behaviour tests/real_cli tests/support ../../tests/drivers/python ../../examples/python
 
-.PHONY: help demo test check cli lib node examples python python-lock bench fuzz format clean
+.PHONY: help demo test check cli lib node examples python python-test python-check python-lock bench fuzz format clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST)
@@ -21,6 +23,7 @@ demo: lib cli $(EXAMPLES)/chat ## build, then run the C chat: a permission quest
 
 test: tools lib cli examples ## build and pass everything
 	$(CARGO) test --workspace --features towline-protocol/schema --locked
+	$(MAKE) python-test
 
 check: tools ## format, lints, documentation, generated files current, licences
 	$(CARGO) fmt --all --check
@@ -29,6 +32,7 @@ check: tools ## format, lints, documentation, generated files current, licences
 	$(CARGO) run --quiet --locked -p xtask -- header --check
 	$(CARGO) run --quiet --locked -p xtask -- schemas --check
 	$(CARGO) run --quiet --locked -p xtask -- readme --check
+	$(MAKE) python-check
 	@if command -v cargo-deny >/dev/null; then $(CARGO) deny --offline check licenses bans sources; \
 	else echo "SKIPPED: licences (cargo install cargo-deny to check them)"; fi
 
@@ -63,6 +67,22 @@ $(PYTHON_VENV)/installed: bindings/python/requirements.txt
 python: $(PYTHON_VENV)/installed ## build the Python package into a virtual environment of its own
 	VIRTUAL_ENV=$(abspath $(PYTHON_VENV)) $(PYTHON_VENV)/bin/maturin develop --quiet --locked \
 	  --manifest-path bindings/python/Cargo.toml
+
+python-test: python cli ## pass the tests of the Python package
+	$(CARGO) build --quiet --locked -p towline-testkit --bins
+	cd bindings/python && CARGO_TARGET_DIR=$(abspath $(TARGET)) \
+	  $(PYTHON_BIN)/python -m pytest -q -n 4 --ignore tests/real_cli
+	cd bindings/python && $(abspath $(TARGET))/debug/isolated --env CARGO_TARGET_DIR=$(abspath $(TARGET)) \
+	  --env TOWLINE_ALLOW_UNISOLATED -- $(PYTHON_BIN)/python -m pytest -q -n 4 -p no:cacheprovider tests/real_cli
+	tests/drivers/python/run.sh $(abspath $(TARGET)) $(PYTHON_BIN)/python
+
+python-check: python ## format, lints and types of the Python package and its examples
+	cd bindings/python && $(PYTHON_BIN)/ruff format --quiet --check $(PYTHON_FORMATTED)
+	cd bindings/python && $(PYTHON_BIN)/ruff check --quiet . ../../tests/drivers/python ../../examples/python
+	cd bindings/python && $(PYTHON_BIN)/mypy --no-error-summary
+	cd bindings/python && $(PYTHON_BIN)/mypy --no-error-summary ../../examples/python/*.py
+	cd bindings/python && $(PYTHON_BIN)/pyright --pythonpath $(PYTHON_BIN)/python >&2
+	cd bindings/python && $(PYTHON_BIN)/stubtest towline._native
 
 python-lock: ## lock what the Python package is built and tested with; needs uv
 	cd bindings/python && uv pip compile --quiet --universal --generate-hashes --no-annotate \

@@ -14,7 +14,7 @@ from towline import (
 )
 
 
-def allow(tool: str, tool_input: dict[str, Any], context: ToolPermissionContext) -> PermissionResult:
+async def allow(tool: str, tool_input: dict[str, Any], context: ToolPermissionContext) -> PermissionResult:
     print(f"{tool} runs: {tool_input}")
     return PermissionResultAllow()
 

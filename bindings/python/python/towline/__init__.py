@@ -37,17 +37,17 @@ if TYPE_CHECKING:
         ClaudeSDKClient,
     )
     from ._engine.signals import (
-        CancelSignal,
+        CancelSignal as CancelSignal,
     )
     from .query import (
         query,
     )
     from .session import (
-        Session,
-        SessionTurn,
+        Session as Session,
+        SessionTurn as SessionTurn,
     )
     from .turns import (
-        Turn,
+        Turn as Turn,
     )
     from .sessions import (
         ForkSessionResult,

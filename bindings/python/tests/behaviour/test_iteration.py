@@ -111,10 +111,11 @@ async def test_a_client_whose_reader_is_cancelled_goes_on(cli: FakeCli) -> None:
 async def test_a_response_that_is_left_early_is_read_on(cli: FakeCli) -> None:
     async with towline.ClaudeSDKClient(cli.options(MANY)) as client:
         await client.query("hi")
-        async for first in client.receive_response():
+        async for message in client.receive_response():
+            first = message
             break
         rest = [message async for message in client.receive_response()]
-    assert type(first).__name__ == "SystemMessage" and len(rest) == 51
+    assert isinstance(first, towline.SystemMessage) and len(rest) == 51
 
 
 async def test_a_response_ends_with_its_result(cli: FakeCli) -> None:

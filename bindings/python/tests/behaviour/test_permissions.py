@@ -151,15 +151,16 @@ async def test_requests_are_served_at_once_and_in_any_order(cli: FakeCli) -> Non
 
 
 async def test_a_callback_may_ask_the_cli(cli: FakeCli) -> None:
-    client: Any = None
+    clients: list[Any] = []
 
     async def can_use_tool(*_: Any) -> Any:
-        await client.set_model("claude-other")
+        await clients[0].set_model("claude-other")
         return towline.PermissionResultAllow()
 
     asked = {"expect": {"type": "control_request", "request": {"subtype": "set_model"}}}
     steps = [permission(), asked, {"answer": {}}, answered("p1")]
     async with towline.ClaudeSDKClient(cli.options(ending(*steps), can_use_tool=can_use_tool)) as client:
+        clients.append(client)
         await client.query("hi")
         async for _ in client.receive_response():
             pass

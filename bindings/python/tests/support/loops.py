@@ -37,6 +37,8 @@ async def _checked(main: Callable[[], Awaitable[Any]]) -> None:
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(note)
     await main()
+    for _ in range(10):  # what has been told to end takes a few steps
+        await asyncio.sleep(0)
     pending = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
     assert not pending, f"tasks are left over: {pending}"
     assert not unhandled, f"nobody handled {unhandled}"

@@ -61,7 +61,7 @@ class Host:
             "recv_until": lambda step: self._receive(step["recv_until"]),
             "recv_n": lambda step: self._receive(None, step["recv_n"]),
             "interrupt": lambda _: self._session.interrupt(),
-            "set_model": lambda step: self._session.set_model(step["set_model"]),
+            "set_model": lambda step: self._session.set_model(model=step["set_model"]),
             "background": self._background,
             "join": lambda step: self._tasks[step["join"]].join(),
             "sleep_ms": lambda step: time.sleep(step["sleep_ms"] / 1000),
