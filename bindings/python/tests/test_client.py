@@ -4,7 +4,6 @@ import asyncio
 
 import pytest
 from conftest import (
-    SESSION,
     USER,
     FakeCli,
     Run,

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable
 from os import PathLike
 from typing import Any, final
 
-from typing_extensions import Self
+from typing_extensions import Self, disjoint_base
 
 from .types.messages import Message
 
@@ -62,6 +62,7 @@ class Inbox:
     def close(self, error: BaseException | None = None) -> None: ...
     def take(self) -> Message | None: ...
 
+@disjoint_base
 class Stream(AsyncIterator[Message]):
     inbox: Inbox | None
     until_result: bool
