@@ -13,7 +13,7 @@ PYTHON_VENV := $(TARGET)/python-venv
 PYTHON_BIN := $(abspath $(PYTHON_VENV))/bin
 PYTHON_FORMATTED := tests/behaviour tests/real_cli tests/support ../../tests/drivers/python ../../examples/python
 
-.PHONY: help demo test check cli lib node examples python python-test python-check python-lock bench fuzz format clean
+.PHONY: help demo test check cli lib node examples python python-test python-check python-bench python-lock bench fuzz format clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST)
@@ -83,6 +83,15 @@ python-check: python ## format, lints and types of the Python package and its ex
 	cd bindings/python && $(PYTHON_BIN)/mypy --no-error-summary ../../examples/python/*.py
 	cd bindings/python && $(PYTHON_BIN)/pyright --pythonpath $(PYTHON_BIN)/python >&2
 	cd bindings/python && $(PYTHON_BIN)/stubtest towline._native --allowlist stubtest-allowlist.txt
+
+python-bench: $(PYTHON_VENV)/installed ## measure the Python package against the official one; ROUNDS=5
+	$(PYTHON_VENV)/bin/maturin build --quiet --release --locked \
+	  --manifest-path bindings/python/Cargo.toml --out $(TARGET)/wheels
+	rm -rf $(TARGET)/python-bench
+	$(PYTHON_VENV)/bin/pip install --quiet --no-deps --target $(TARGET)/python-bench \
+	  $(TARGET)/wheels/towline-*.whl
+	$(CARGO) build --release --locked -p towline-testkit --bins
+	$(PYTHON_VENV)/bin/python benches/python/bench.py --rounds $(or $(ROUNDS),5)
 
 python-lock: ## lock what the Python package is built and tested with; needs uv
 	cd bindings/python && uv pip compile --quiet --universal --generate-hashes --no-annotate \

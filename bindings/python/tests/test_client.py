@@ -14,11 +14,10 @@ from conftest import (
     run_asyncio,
     run_trio,
 )
-
 from towline import (
-    CLIConnectionError,
     ClaudeAgentOptions,
     ClaudeSDKClient,
+    CLIConnectionError,
     HookMatcher,
     PermissionResultAllow,
     PermissionResultDeny,

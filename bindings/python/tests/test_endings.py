@@ -7,10 +7,10 @@ import threading
 import warnings
 
 import anyio
+import anyio.lowlevel
 import pytest
 from conftest import USER, FakeCli, Run, assistant, result, run_asyncio, run_trio
 from test_query import gone, options
-
 from towline import ClaudeSDKClient, query
 
 # A CLI that has something to say and then waits for the end.
@@ -186,7 +186,7 @@ def test_nothing_is_left_of_many_sessions(cli: FakeCli, run_in) -> None:
             async with anyio.create_task_group() as group:
                 for _ in range(6):
                     group.start_soon(one)
-        await anyio.sleep(0)
+        await anyio.lowlevel.checkpoint()
         return before, left()
 
     with warnings.catch_warnings():

@@ -7,12 +7,11 @@ import time
 
 import pytest
 from conftest import SESSION, USER, FakeCli, Run, assistant, result, run_asyncio
-
 from towline import (
     AssistantMessage,
+    ClaudeAgentOptions,
     CLIConnectionError,
     CLINotFoundError,
-    ClaudeAgentOptions,
     ProcessError,
     ResultError,
     ResultMessage,

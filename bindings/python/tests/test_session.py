@@ -7,9 +7,8 @@ import threading
 import time
 
 import pytest
-from conftest import USER, FakeCli, answered, ask, assistant, result
-
 import towline
+from conftest import USER, FakeCli, answered, ask, assistant, result
 from towline import (
     AssistantMessage,
     ClaudeAgentOptions,

@@ -5,7 +5,6 @@ from unittest.mock import AsyncMock, MagicMock
 
 import pytest
 from conftest import SESSION, Run, run_asyncio
-
 from towline import (
     ClaudeAgentOptions,
     ClaudeSDKClient,

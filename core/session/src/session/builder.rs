@@ -409,6 +409,7 @@ impl SessionBuilder {
             polls_waiting: 0,
             onlookers: 0,
             exported: false,
+            told: None,
             armed: false,
             stats: Stats::default(),
             stderr: Stderr::new(tail, wants_stderr),

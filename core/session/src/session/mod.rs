@@ -105,6 +105,8 @@ pub(crate) struct Core {
     onlookers: usize,
     /// The host watches the descriptor in a loop of its own.
     exported: bool,
+    /// When a host that watches the descriptor has to poll in any case, as it was told last.
+    told: Option<Told>,
     /// The wake-up is armed because events wait for a host that watches the descriptor.
     armed: bool,
     stats: Stats,
@@ -115,6 +117,10 @@ pub(crate) struct Core {
     /// What to warn of once the CLI has told its version, or could have.
     version_check: Option<VersionCheck>,
 }
+
+/// A deadline that the host knows; `None` is never.
+#[derive(Debug, Clone, Copy)]
+struct Told(Option<Millis>);
 
 /// From the CLI's version, if it tells one, to warnings.
 type VersionCheck = Box<dyn FnOnce(Option<&str>) -> Vec<String> + Send>;
@@ -152,6 +158,25 @@ impl Core {
             || self.stderr.has_lines()
             || self.store_has_events()
             || (matches!(self.end, End::Due) && !self.store_is_busy())
+    }
+
+    /// Whether a host that watches the descriptor has to poll sooner than it knows.
+    fn has_news(&self) -> bool {
+        let Some(Told(told)) = self.told else {
+            return true;
+        };
+        let due = self.due(self.wait_limit());
+        let sooner = match (due, told) {
+            (Some(due), Some(told)) => due < told,
+            (due, None) => due.is_some(),
+            (None, Some(_)) => false,
+        };
+        sooner || self.has_events() || self.io.has_hidden()
+    }
+
+    /// When a wait of this length is over.
+    fn due(&self, wait: Option<Duration>) -> Option<Millis> {
+        Some(self.now().saturating_add(wait?.as_millis() as Millis))
     }
 
     fn defer(&mut self, event: connection::Event) {
@@ -230,7 +255,7 @@ impl Shared {
             return;
         }
         core.flush(&self.reactor);
-        if core.blocked || core.exported {
+        if core.blocked || (core.exported && core.has_news()) {
             // The deadlines may have changed, and events may have come of it.
             core.armed = true;
             self.reactor.wake();
@@ -378,11 +403,13 @@ impl Session {
     /// `None` is for ever.
     pub fn next_timeout(&self) -> Result<Option<Duration>, Error> {
         self.shared.check_caller()?;
-        let core = self.shared.lock_core();
-        Ok(match core.has_events() {
+        let mut core = self.shared.lock_core();
+        let limit = match core.has_events() {
             true => Some(Duration::ZERO),
             false => core.wait_limit(),
-        })
+        };
+        core.told = Some(Told(core.due(limit)));
+        Ok(limit)
     }
 
     /// Makes a waiting [`poll`](Session::poll) return without an event. From any thread.

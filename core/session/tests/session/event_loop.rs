@@ -226,3 +226,34 @@ fn an_idle_session_is_not_readable() {
     }
     session.close().unwrap();
 }
+
+/// A host that answers between two polls is not made to poll for that; a deadline that comes of a
+/// command is told of.
+#[test]
+fn an_answer_is_no_reason_to_poll() {
+    let fake = Fake::new(json!([
+        {"expect": {"type": "user"}},
+        {"emit": permission("p")},
+        answered("p"),
+    ]));
+    let session = fake.builder().permission_events().start().unwrap();
+    let fd = session.fd().unwrap();
+    session.send("x").unwrap();
+    let mut asked = None;
+    while asked.is_none() {
+        assert!(readable(fd, LONG));
+        while let Some(event) = session.poll(Some(Duration::ZERO)).unwrap() {
+            if let Event::Request(handle) = event {
+                asked = Some(handle);
+            }
+        }
+    }
+    session.next_timeout().unwrap();
+    assert!(!readable(fd, Duration::ZERO));
+    asked.unwrap().allow().unwrap();
+    assert!(!readable(fd, Duration::from_millis(50)));
+
+    session.request("mcp_status", "").unwrap();
+    assert!(readable(fd, Duration::ZERO), "its time limit is news");
+    session.close().unwrap();
+}
