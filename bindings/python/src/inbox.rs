@@ -6,12 +6,16 @@ use pyo3::exceptions::PyStopAsyncIteration;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
+use towline::RawMessage;
 
-use crate::message::Types;
+use crate::message::{decode, Decoded, Types};
 use crate::ready::ready;
 
 /// What waits.
 enum Item {
+    /// A line, decoded when it is read: a queue of Python objects would set off one round of the
+    /// garbage collector after another, and take more memory.
+    Line(RawMessage),
     Message(Py<PyAny>),
     /// An exception that is raised in the reader.
     Raise(Py<PyAny>),
@@ -27,15 +31,15 @@ pub(crate) struct Inbox {
     /// Called, and forgotten, when something arrives or the inbox is closed.
     waiters: Vec<Py<PyAny>>,
     closed: bool,
+    /// Whether messages of unknown types are delivered.
+    unknown: bool,
 }
 
 impl Inbox {
-    pub(crate) fn push_message(&mut self, message: Bound<'_, PyAny>, bytes: usize) {
-        self.push(Item::Message(message.unbind()), bytes);
-    }
-
-    pub(crate) fn push_error(&mut self, error: Bound<'_, PyAny>) {
-        self.push(Item::Raise(error.unbind()), 0);
+    pub(crate) fn push_line(&mut self, line: RawMessage, unknown: bool) {
+        self.unknown = unknown;
+        let bytes = line.json().len();
+        self.push(Item::Line(line), bytes);
     }
 
     fn push(&mut self, item: Item, bytes: usize) {
@@ -51,16 +55,6 @@ impl Inbox {
             self.items = VecDeque::new();
         }
         Some(item)
-    }
-
-    fn pop_message(&mut self) -> Option<Py<PyAny>> {
-        if !matches!(self.items.front(), Some((Item::Message(_), _))) {
-            return None;
-        }
-        match self.pop() {
-            Some(Item::Message(message)) => Some(message),
-            _ => None,
-        }
     }
 
     /// Those to wake, once the inbox is not borrowed any more.
@@ -104,7 +98,7 @@ impl Inbox {
 
     /// Adds a message that did not come from the CLI.
     fn put(slf: Bound<'_, Self>, message: Bound<'_, PyAny>) -> PyResult<()> {
-        slf.borrow_mut().push_message(message, 0);
+        slf.borrow_mut().push(Item::Message(message.unbind()), 0);
         Inbox::wake(&slf)
     }
 
@@ -115,7 +109,7 @@ impl Inbox {
             let mut inbox = slf.borrow_mut();
             if let Some(error) = error {
                 if !inbox.closed {
-                    inbox.push_error(error);
+                    inbox.push(Item::Raise(error.unbind()), 0);
                 }
             }
             inbox.closed = true;
@@ -124,11 +118,14 @@ impl Inbox {
     }
 
     /// The next message, or `None` when there is none now. Raises what is to be raised.
-    fn take(&mut self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
-        match self.pop() {
-            Some(Item::Message(message)) => Ok(Some(message)),
-            Some(Item::Raise(error)) => Err(PyErr::from_value(error.into_bound(py))),
-            None => Ok(None),
+    fn take<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        if let Some(message) = Inbox::next(slf)? {
+            return Ok(Some(message));
+        }
+        let item = slf.borrow_mut().pop();
+        match item {
+            Some(Item::Raise(error)) => Err(PyErr::from_value(error.into_bound(slf.py()))),
+            _ => Ok(None),
         }
     }
 
@@ -139,6 +136,7 @@ impl Inbox {
         for (item, _) in &self.items {
             match item {
                 Item::Message(object) | Item::Raise(object) => visit.call(object)?,
+                Item::Line(_) => {}
             }
         }
         Ok(())
@@ -151,6 +149,35 @@ impl Inbox {
 }
 
 impl Inbox {
+    /// The next message; `None` too when an exception comes next. The inbox is not borrowed while
+    /// Python runs.
+    fn next<'py>(inbox: &Bound<'py, Inbox>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let py = inbox.py();
+        loop {
+            let (item, unknown) = {
+                let mut inbox = inbox.borrow_mut();
+                let item = match inbox.items.front() {
+                    None | Some((Item::Raise(_), _)) => return Ok(None),
+                    Some(_) => inbox.pop(),
+                };
+                (item, inbox.unknown)
+            };
+            match item {
+                Some(Item::Line(line)) => match decode(py, &line, unknown)? {
+                    Decoded::Message(message) => return Ok(Some(message)),
+                    Decoded::Skipped => {}
+                    Decoded::Raise(error) => {
+                        let item = Item::Raise(error.unbind());
+                        inbox.borrow_mut().items.push_front((item, 0));
+                        return Ok(None);
+                    }
+                },
+                Some(Item::Message(message)) => return Ok(Some(message.into_bound(py))),
+                Some(Item::Raise(_)) | None => return Ok(None),
+            }
+        }
+    }
+
     /// Calls those who wait. The inbox is not borrowed meanwhile: they may use it.
     pub(crate) fn wake(inbox: &Bound<'_, Inbox>) -> PyResult<()> {
         let waiters = inbox.borrow_mut().take_waiters();
@@ -222,31 +249,36 @@ impl Stream {
 
     fn __anext__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        {
-            let mut stream = slf.borrow_mut();
+        let inbox = {
+            let stream = slf.borrow();
             if stream.ended {
                 return Err(PyStopAsyncIteration::new_err(()));
             }
-            let message = match &stream.inbox {
-                Some(inbox) => inbox.borrow_mut(py).pop_message(),
-                None => None,
-            };
-            if let Some(message) = message {
-                stream.note(py, &message)?;
-                return ready(py, message);
+            stream.inbox.as_ref().map(|inbox| inbox.bind(py).clone())
+        };
+        if let Some(inbox) = inbox {
+            if let Some(message) = Inbox::next(&inbox)? {
+                Stream::note(slf, &message)?;
+                return ready(py, message.unbind());
             }
         }
         slf.call_method0(pyo3::intern!(py, "_wait"))
     }
 
     /// As `Inbox.take`, for `_wait`.
-    fn _take(&mut self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
-        let message = match &self.inbox {
-            Some(inbox) => inbox.borrow_mut(py).take(py)?,
+    fn _take<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let py = slf.py();
+        let inbox = slf
+            .borrow()
+            .inbox
+            .as_ref()
+            .map(|inbox| inbox.bind(py).clone());
+        let message = match inbox {
+            Some(inbox) => Inbox::take(&inbox)?,
             None => None,
         };
         if let Some(message) = &message {
-            self.note(py, message)?;
+            Stream::note(slf, message)?;
         }
         Ok(message)
     }
@@ -264,9 +296,10 @@ impl Stream {
 }
 
 impl Stream {
-    fn note(&mut self, py: Python<'_>, message: &Py<PyAny>) -> PyResult<()> {
-        if self.until_result && Types::get(py)?.is_result(message.bind(py)) {
-            self.ended = true;
+    fn note<'py>(slf: &Bound<'py, Self>, message: &Bound<'py, PyAny>) -> PyResult<()> {
+        let until_result = slf.borrow().until_result;
+        if until_result && Types::get(slf.py())?.is_result(message) {
+            slf.borrow_mut().ended = true;
         }
         Ok(())
     }

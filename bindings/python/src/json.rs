@@ -16,7 +16,7 @@ pub(crate) struct Parser<'a, 'py, 's> {
     open: Vec<Open<'py>>,
     plain: Vec<u8>,
     /// The interned `type`: its values are few.
-    type_name: Option<Bound<'py, PyString>>,
+    type_name: Bound<'py, PyString>,
 }
 
 /// A container whose end has not been read. An explicit stack: nesting is as deep as the CLI likes.
@@ -34,7 +34,7 @@ pub(crate) struct Quoted<'a> {
 
 impl<'a, 'py, 's> Parser<'a, 'py, 's> {
     pub(crate) fn new(py: Python<'py>, text: &'a str, strings: &'s mut Strings) -> Self {
-        let type_name = strings.get(py, "type").ok();
+        let type_name = strings.type_name(py);
         Parser {
             py,
             text,
@@ -46,10 +46,10 @@ impl<'a, 'py, 's> Parser<'a, 'py, 's> {
         }
     }
 
-    /// Reads `text` from its start.
-    pub(crate) fn restart(&mut self, text: &'a str) {
-        self.text = text;
+    /// Reads the text from its start again.
+    pub(crate) fn restart(&mut self) {
         self.at = 0;
+        self.open.clear();
     }
 
     fn malformed<T>(&self) -> PyResult<T> {
@@ -228,8 +228,8 @@ impl<'a, 'py, 's> Parser<'a, 'py, 's> {
     /// Whether the value that is read is that of a member named `type`.
     #[inline]
     fn is_type(&self) -> bool {
-        match (self.open.last(), &self.type_name) {
-            (Some(Open::Dict(_, name)), Some(type_name)) => name.is(type_name),
+        match self.open.last() {
+            Some(Open::Dict(_, name)) => name.is(&self.type_name),
             _ => false,
         }
     }

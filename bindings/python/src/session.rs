@@ -16,12 +16,11 @@ use towline::{
 use crate::errors::{ended, exception, request};
 use crate::inbox::Inbox;
 use crate::json;
-use crate::message::{from_dict, Decoded, Decoder, Types};
+use crate::message::from_dict;
 use crate::pipe::Pipe;
 use crate::request::Request;
 use crate::start::Start;
 use crate::stores::StoreCall;
-use crate::strings::Strings;
 
 /// Bytes of lines that are taken at once.
 const BATCH_BYTES: usize = 1024 * 1024;
@@ -84,48 +83,28 @@ impl Session {
     ) -> PyResult<Option<Bound<'py, PyList>>> {
         let mut others: Option<Bound<'py, PyList>> = None;
         let mut filled: Vec<Py<Inbox>> = Vec::new();
-        let result = Strings::with(|strings| {
-            let mut decoder = Decoder::new(py, Types::get(py)?, strings, self.unknown);
-            let mut last: Option<(Option<TurnId>, PyRefMut<'py, Inbox>)> = None;
-            for event in &events {
-                let Event::Message { message, turn } = event else {
-                    continue;
-                };
-                let decoded = decoder.decode(message)?;
-                if !matches!(&last, Some((of, _)) if of == turn) {
-                    drop(last.take());
-                    let inbox = self.inbox_of(py, *turn);
-                    if !filled.iter().any(|known| known.is(&inbox)) {
-                        filled.push(inbox.clone_ref(py));
-                    }
-                    last = Some((*turn, inbox.into_bound(py).borrow_mut()));
-                }
-                let Some((_, inbox)) = &mut last else {
-                    continue;
-                };
-                match decoded {
-                    Decoded::Message(object) => inbox.push_message(object, message.json().len()),
-                    Decoded::Raise(error) => inbox.push_error(error),
-                    Decoded::Skipped => {}
-                }
-            }
-            PyResult::Ok(())
-        });
         for event in events {
-            if let Event::Message { message, .. } = &event {
-                self.note(message);
-                continue;
-            }
-            let event = self.event(py, event)?;
-            match &others {
-                Some(list) => list.append(event)?,
-                None => others = Some(PyList::new(py, [event])?),
+            let (message, turn) = match event {
+                Event::Message { message, turn } => (message, turn),
+                event => {
+                    let event = self.event(py, event)?;
+                    match &others {
+                        Some(list) => list.append(event)?,
+                        None => others = Some(PyList::new(py, [event])?),
+                    }
+                    continue;
+                }
+            };
+            self.note(&message);
+            let inbox = self.inbox_of(py, turn);
+            inbox.borrow_mut(py).push_line(message, self.unknown);
+            if !filled.last().is_some_and(|last| last.is(&inbox)) {
+                filled.push(inbox);
             }
         }
         for inbox in filled {
             Inbox::wake(inbox.bind(py))?;
         }
-        result?;
         Ok(others)
     }
 

@@ -12,6 +12,7 @@ const PLACES: usize = 2048;
 /// there, so the table never grows.
 pub(crate) struct Strings {
     places: Vec<Option<(Box<str>, Py<PyString>)>>,
+    type_name: Option<Py<PyString>>,
 }
 
 /// One for the process: names are the same in every session.
@@ -22,7 +23,10 @@ impl Strings {
     pub(crate) const LONGEST: usize = 64;
 
     const fn empty() -> Strings {
-        Strings { places: Vec::new() }
+        Strings {
+            places: Vec::new(),
+            type_name: None,
+        }
     }
 
     /// Runs `work` with the table of the process. When it is in use (a finaliser that runs in the
@@ -33,6 +37,15 @@ impl Strings {
             Err(TryLockError::Poisoned(poisoned)) => work(&mut poisoned.into_inner()),
             Err(TryLockError::WouldBlock) => work(&mut Strings::empty()),
         }
+    }
+
+    /// `type`
+    #[inline]
+    pub(crate) fn type_name<'py>(&mut self, py: Python<'py>) -> Bound<'py, PyString> {
+        let name = self
+            .type_name
+            .get_or_insert_with(|| PyString::intern(py, "type").unbind());
+        name.bind(py).clone()
     }
 
     #[inline]

@@ -23,47 +23,38 @@ pub(crate) enum Decoded<'py> {
     Skipped,
 }
 
-/// Reads messages of one session.
-pub(crate) struct Decoder<'py, 's> {
+/// Decodes a line; with `unknown` messages of types that have no class are delivered.
+pub(crate) fn decode<'py>(
     py: Python<'py>,
-    types: &'py Types,
-    parser: Parser<'s, 'py, 's>,
-    /// Whether unknown messages are delivered.
+    line: &RawMessage,
     unknown: bool,
-}
-
-impl<'py, 's> Decoder<'py, 's> {
-    pub(crate) fn new(
-        py: Python<'py>,
-        types: &'py Types,
-        strings: &'s mut Strings,
-        unknown: bool,
-    ) -> Self {
-        Decoder {
-            py,
-            types,
-            parser: Parser::new(py, "", strings),
-            unknown,
-        }
-    }
-
-    /// Decodes a line.
-    pub(crate) fn decode(&mut self, message: &'s RawMessage) -> PyResult<Decoded<'py>> {
-        if message.kind() == MessageType::StreamEvent {
-            if let Some(event) = self.stream_event(message.json())? {
+) -> PyResult<Decoded<'py>> {
+    let types = Types::get(py)?;
+    Strings::with(|strings| {
+        let parser = Parser::new(py, line.json(), strings);
+        let mut decoder = Decoder { py, types, parser };
+        if line.kind() == MessageType::StreamEvent {
+            if let Some(event) = decoder.stream_event()? {
                 return Ok(Decoded::Message(event));
             }
         }
-        self.parser.restart(message.json());
-        let data = self.parser.value()?.cast_into::<PyDict>()?;
-        parse::parse(self.py, self.types, &data, self.unknown)
-    }
+        decoder.parser.restart();
+        let data = decoder.parser.value()?.cast_into::<PyDict>()?;
+        parse::parse(py, types, &data, unknown)
+    })
+}
 
+struct Decoder<'a, 'py, 's> {
+    py: Python<'py>,
+    types: &'py Types,
+    parser: Parser<'a, 'py, 's>,
+}
+
+impl<'py> Decoder<'_, 'py, '_> {
     /// A stream event, read straight into its fields; `None` when it lacks some or has more, which
     /// the long way sees to.
-    fn stream_event(&mut self, text: &'s str) -> PyResult<Option<Bound<'py, PyAny>>> {
+    fn stream_event(&mut self) -> PyResult<Option<Bound<'py, PyAny>>> {
         let parser = &mut self.parser;
-        parser.restart(text);
         let mut fields = [const { None }; 6];
         let mut more = parser.begin_object()?;
         while more {
