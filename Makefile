@@ -13,7 +13,7 @@ PYTHON_VENV := $(TARGET)/python-venv
 PYTHON_BIN := $(abspath $(PYTHON_VENV))/bin
 PYTHON_FORMATTED := tests/behaviour tests/real_cli tests/support ../../tests/drivers/python ../../examples/python
 
-.PHONY: help demo test check cli lib node examples python python-test python-check python-bench python-lock bench fuzz format clean
+.PHONY: help demo test check cli lib node node-test examples python python-test python-check python-bench python-lock bench bench-node fuzz format clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST)
@@ -24,6 +24,7 @@ demo: lib cli $(EXAMPLES)/chat ## build, then run the C chat: a permission quest
 test: tools lib cli examples ## build and pass everything
 	$(CARGO) test --workspace --features towline-protocol/schema --locked
 	$(MAKE) python-test
+	$(MAKE) node-test
 
 check: tools ## format, lints, documentation, generated files current, licences
 	$(CARGO) fmt --all --check
@@ -48,6 +49,9 @@ lib: ## build libtowline.so and libtowline.a
 
 node: bindings/node/node_modules ## build the Node package
 	cd bindings/node && npm run --silent build
+
+node-test: node cli ## test the Node package
+	cd bindings/node && npm test
 
 bindings/node/node_modules: bindings/node/package-lock.json
 	cd bindings/node && npm ci --omit=optional --ignore-scripts --no-audit --no-fund
@@ -103,8 +107,14 @@ bench: ## measure against plain loops on one core; prints ratios and the machine
 	taskset -c 0 $(CARGO) bench --locked -p towline-benches
 	$(TARGET)/release/permission
 	$(TARGET)/release/many
+	@$(MAKE) --no-print-directory bench-node
 	$(TARGET)/release/mirror
 	$(TARGET)/release/stores
+
+bench-node: bindings/node/node_modules ## measure the Node package against the official one
+	cd bindings/node && npm run --silent build:release
+	$(CARGO) build --release --locked -p towline-testkit --bins
+	node benches/node/bench.mjs
 
 fuzz: ## run every fuzz target for FUZZ_SECONDS (60) each; needs cargo-fuzz and a nightly toolchain
 	fuzz/run.sh $(or $(FUZZ_SECONDS),60)

@@ -31,11 +31,12 @@ if (!(ifMissing && existsSync(addon))) {
   const built = join(target, release ? 'release' : 'debug', 'libtowline_node.so');
   // In one step: a running Node may have the old one open.
   copyFileSync(built, `${addon}.new`);
+  if (release) run('strip', ['--strip-unneeded', `${addon}.new`], 'install binutils');
   renameSync(`${addon}.new`, addon);
 }
 if (!(ifMissing && existsSync(join(here, 'dist/index.js')))) {
   if (!existsSync(join(here, 'node_modules/typescript'))) {
-    run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], 'install Node with npm');
+    run('npm', ['ci', '--omit=optional', '--ignore-scripts', '--no-audit', '--no-fund'], 'install Node with npm');
   }
   run(process.execPath, [join(here, 'node_modules/typescript/bin/tsc'), '-p', here], '');
 }

@@ -13,7 +13,7 @@ import {
 import { loop, type Watched } from './loop.js';
 import { Spawned } from './spawned.js';
 import type { SpawnedProcess, SpawnOptions } from './types/spawn.js';
-import { addon, CLOSED, MORE, SINGLE, TURN_OPEN, type NativeSession } from './native.js';
+import { addon, CLOSED, MORE, SINGLE, TURN_OPEN, type Drained, type NativeSession } from './native.js';
 
 /** Above this many characters of unread messages nothing more is taken from the session. */
 const HIGH_WATER = 4 * 1024 * 1024;
@@ -160,7 +160,15 @@ export class Channel implements Watched {
     let any = false;
     for (;;) {
       if (this.paused && !this.ending && this.pending.size === 0) return false;
-      const [messages, events, flags] = this.native.drain();
+      let drained: Drained;
+      try {
+        drained = this.native.drain();
+      } catch (error) {
+        this.error ??= typed(error);
+        this.release();
+        return false;
+      }
+      const [messages, events, flags] = drained;
       this.turnOpen = (flags & TURN_OPEN) !== 0;
       if (messages !== null && !this.deaf) this.received(messages, (flags & SINGLE) !== 0);
       if (events !== null) {
@@ -239,7 +247,11 @@ export class Channel implements Watched {
         this.opened.resolve(event[1]);
         break;
       case 'n':
-        this.handlers.notified(event[1], event[2]);
+        try {
+          this.handlers.notified(event[1], event[2]);
+        } catch (error) {
+          this.handlers.diagnostic(messageOf(error));
+        }
         break;
       case 's':
         this.handlers.stderr(event[1]);
@@ -402,10 +414,8 @@ export class Channel implements Watched {
   // What the application sends.
 
   private command<T>(command: () => T): T {
-    if (this.released || this.ending) {
-      // Why it ended tells more than that it has.
-      if (this.error instanceof Error && this.released) throw this.error;
-    }
+    // Why it ended tells more than that it has.
+    if (this.released && this.error instanceof Error) throw this.error;
     const value = natively(command);
     loop.later(this);
     return value;

@@ -241,7 +241,7 @@ class Bridge {
     this.server.connect(this as any).then(
       () => {
         this.connected = true;
-        for (const message of this.early.splice(0)) this.onmessage?.(message, {});
+        for (const message of this.early.splice(0)) this.deliver(message);
       },
       (error: Error) => {
         this.closed = true;
@@ -272,7 +272,15 @@ class Bridge {
   receive(message: JSONRPCMessage, key?: number): void {
     if (this.closed) return;
     if (key !== undefined) this.open_.set((message as { id?: unknown }).id, key);
-    if (this.connected) this.onmessage?.(message, {});
+    if (this.connected) this.deliver(message);
     else this.early.push(message);
+  }
+
+  private deliver(message: JSONRPCMessage): void {
+    try {
+      this.onmessage?.(message, {});
+    } catch (error) {
+      this.onerror?.(error as Error);
+    }
   }
 }

@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { Servers } from './mcp.js';
-import { AbortError } from './errors.js';
+import { AbortError, TowlineError } from './errors.js';
 import type { HookCallback, HookCallbackMatcher } from './types/hook-callbacks.js';
 import type { Options } from './types/options.js';
 
@@ -80,6 +80,10 @@ function hookEntries(hooks: Options['hooks']): [HookEntry[], HookCallback[]] {
 /** Takes the options apart. Throws what is wrong with them. */
 export function prepare(options: Options): Prepared {
   if (options.abortController?.signal.aborted) throw new AbortError('Operation aborted');
+  if (options.sessionStore) {
+    const text = 'option sessionStore is not served yet; importSessionToStore copies a finished session';
+    throw new TowlineError('INVALID_OPTIONS', text);
+  }
   const core: Record<string, unknown> = { ...options };
   for (const name of HOST_SIDE) delete core[name];
   const servers = new Servers();

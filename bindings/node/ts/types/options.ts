@@ -78,7 +78,7 @@ export type OfficialOptions = {
   perTaskStopAffordance?: boolean;
   /** Whether the session is saved on disk. */
   persistSession?: boolean;
-  /** Where the transcript is mirrored to. */
+  /** Where the transcript is mirrored to. Not served yet: a query that has it throws. */
   sessionStore?: SessionStore;
   sessionStoreFlush?: SessionStoreFlush;
   /** Limit of each call of a store while a session is loaded from it, in ms. */
