@@ -25,6 +25,7 @@ export const {
   importSessionToStore,
   listSessions,
   listSubagents,
+  openSession,
   query,
   renameSession,
   startup,

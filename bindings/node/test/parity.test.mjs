@@ -26,7 +26,7 @@ const MISSING = {
   matchDeniedModels: 'alpha; works on what resolveSettings gives',
 };
 /** Names that only Towline has. */
-const MORE = ['TowlineError'];
+const MORE = ['TowlineError', 'openSession'];
 /** Official types that are not here, and why. */
 const MISSING_TYPES = {
   ClaimOptions: 'of prewarm',

@@ -58,10 +58,13 @@ interface Unread {
   single: boolean;
 }
 
-/** A turn's end: which, and how. */
-export interface TurnEnd {
-  turn: number;
-  outcome: string;
+/** Takes the messages one by one, with the turn each belongs to (0: none), and the ends of turns. */
+export interface Route {
+  message(message: any, turn: number): void;
+  /** `result`, `cancelled`, `ended`, or the option whose deadline passed. */
+  turnEnded(turn: number, outcome: string): void;
+  /** Nothing more comes; the error that ended the session, if one did. */
+  ended(error: unknown): void;
 }
 
 export class Channel implements Watched {
@@ -70,6 +73,8 @@ export class Channel implements Watched {
   exit: ProcessFailure | undefined;
   /** The answer to `initialize`; rejects when there is none. */
   readonly initialized: Promise<any>;
+  /** Where messages go instead of `next`. */
+  route: Route | undefined;
   /** Settles when the process is gone. */
   readonly ended: Promise<void>;
 
@@ -170,10 +175,10 @@ export class Channel implements Watched {
       }
       const [messages, events, flags] = drained;
       this.turnOpen = (flags & TURN_OPEN) !== 0;
-      if (messages !== null && !this.deaf) this.received(messages, (flags & SINGLE) !== 0);
-      if (events !== null) {
-        for (const event of JSON.parse(events)) this.happened(event);
-      }
+      const happened: any[][] = events === null ? [] : JSON.parse(events);
+      if (this.route) this.dispatch(this.route, messages, (flags & SINGLE) !== 0, happened);
+      else if (messages !== null && !this.deaf) this.received(messages, (flags & SINGLE) !== 0);
+      for (const event of happened) this.happened(event);
       any ||= messages !== null || events !== null;
       if (flags & CLOSED) this.release();
       if (!(flags & MORE) || this.released) break;
@@ -192,6 +197,28 @@ export class Channel implements Watched {
     } catch (error) {
       this.fail(typed(error));
     }
+  }
+
+  private turn = 0;
+
+  private dispatch(route: Route, text: string | null, single: boolean, events: any[][]): void {
+    const parsed = text === null ? [] : JSON.parse(text);
+    const messages: any[] = single ? [parsed] : parsed;
+    const marks = events.filter(([kind]) => kind === 'u' || kind === 't');
+    const upTo = (index: number): void => {
+      for (; marks.length > 0; marks.shift()) {
+        const [kind, turn, ...rest] = marks[0]!;
+        const at = kind === 'u' ? rest[0] : rest[1];
+        if (at > index) return;
+        if (kind === 'u') this.turn = turn;
+        else route.turnEnded(turn, rest[0]);
+      }
+    };
+    messages.forEach((message, index) => {
+      upTo(index);
+      route.message(message, this.turn);
+    });
+    upTo(Infinity);
   }
 
   private received(text: string, single: boolean): void {
@@ -317,6 +344,7 @@ export class Channel implements Watched {
     for (const controller of this.asked.values()) controller.abort();
     this.asked.clear();
     this.settleWaiting();
+    this.route?.ended(this.error);
   }
 
   private settleWaiting(): void {

@@ -31,6 +31,8 @@ export type TowlineErrorCode =
   | 'INITIALIZE_TIMED_OUT'
   | 'PROCESS_FAILED'
   | 'ERROR_RESULT'
+  | 'CANCELLED'
+  | 'TURN_TIMED_OUT'
   | 'TIMED_OUT'
   | 'FORKED'
   | 'SESSION_STORE'

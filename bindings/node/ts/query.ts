@@ -52,10 +52,10 @@ export async function startup(
 
 
 /** The methods of a query are control requests; the names and fields are the CLI's. */
-class RunningQuery {
+export class RunningQuery {
   private readonly prepared: Prepared;
   private readonly requests: Requests;
-  private readonly opened: Channel | undefined;
+  protected readonly opened: Channel | undefined;
   /** Why there is no session. */
   private readonly failed: unknown;
   private told = false;
@@ -80,7 +80,7 @@ class RunningQuery {
     void this.opened.ended.then(() => signal?.removeEventListener('abort', this.onAbort));
   }
 
-  private get channel(): Channel {
+  protected get channel(): Channel {
     if (!this.opened) throw this.failed;
     return this.opened;
   }
@@ -173,9 +173,8 @@ class RunningQuery {
   }
 
   /** Sends one message more. */
-  send(message: string | SDKUserMessage): void {
-    if (typeof message === 'string') this.channel.sendText(message);
-    else this.channel.send(message);
+  send(message: string | SDKUserMessage): unknown {
+    return typeof message === 'string' ? this.channel.sendText(message) : this.channel.send(message);
   }
 
   /** The process id of the CLI. */

@@ -11,6 +11,7 @@ export type * from './permissions-callbacks.js';
 export type * from './permissions.js';
 export type * from './query.js';
 export type * from './session-store.js';
+export type * from './session.js';
 export type * from './sessions.js';
 export type * from './settings.js';
 export type * from './spawn.js';
