@@ -9,6 +9,7 @@ mod hooks;
 mod permissions;
 mod prompts;
 mod resuming;
+mod saved;
 mod stores;
 mod subagents;
 mod tools;
