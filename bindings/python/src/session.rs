@@ -130,14 +130,14 @@ impl Session {
                 let failed = message.pointer("/is_error") == Ok(Some("true"));
                 self.state().error_result = failed.then(|| message.clone());
             }
-            MessageType::StreamEvent => {}
-            MessageType::System if message.subtype() == Some("session_state_changed") => {}
-            _ => {
+            // The conversation goes on. Notes about turns and tasks may follow the last result.
+            MessageType::Assistant | MessageType::User => {
                 let mut state = self.state();
                 if state.error_result.is_some() {
                     state.error_result = None;
                 }
             }
+            _ => {}
         }
     }
 

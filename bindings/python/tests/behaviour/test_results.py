@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from support.fake import FakeCli
-from support.script import INIT, PROMPT, RESULT, result, text, turn
+from support.script import INIT, PROMPT, RESULT, SESSION, emit, result, system, text, turn
 
 import towline
 
@@ -25,6 +25,14 @@ FAILED = result(subtype="error_during_execution", is_error=True, result=None, er
 async def test_an_error_result_is_delivered_and_then_raised(cli: FakeCli) -> None:
     messages, error = await collect(cli.options(PROMPT, INIT, FAILED, {"exit": 1}))
     assert isinstance(messages[-1], towline.ResultMessage) and messages[-1].is_error
+    assert isinstance(error, towline.ClaudeSDKError) and "the model is on strike" in str(error)
+
+
+async def test_notes_behind_an_error_result_do_not_hide_it(cli: FakeCli) -> None:
+    note = emit({"type": "command_lifecycle", "command_uuid": "c", "state": "cancelled", "session_id": SESSION})
+    idle = system("session_state_changed", state="idle")
+    messages, error = await collect(cli.options(PROMPT, INIT, FAILED, note, idle, {"exit": 1}))
+    assert messages[1].is_error
     assert isinstance(error, towline.ClaudeSDKError) and "the model is on strike" in str(error)
 
 

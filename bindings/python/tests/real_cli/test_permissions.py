@@ -47,10 +47,8 @@ async def test_allowed_for_the_rest_of_the_session(stage: Stage) -> None:
     async def can_use_tool(_: str, __: Any, context: Any) -> Any:
         nonlocal asked
         asked += 1
-        update = towline.PermissionUpdate(type="setMode", mode="bypassPermissions", destination="session")
-        assert context.suggestions is not None
-        rules = [suggestion for suggestion in context.suggestions if suggestion.type == "addRules"]
-        return towline.PermissionResultAllow(updated_permissions=rules or [update])
+        assert context.suggestions
+        return towline.PermissionResultAllow(updated_permissions=context.suggestions)
 
     async with stage.client(can_use_tool=can_use_tool) as client:
         await turn(client, shell("touch once"))

@@ -21,7 +21,7 @@ async def test_an_image(stage: Stage) -> None:
         yield {"type": "user", "message": {"role": "user", "content": blocks}, "parent_tool_use_id": None}
 
     messages = [message async for message in towline.query(prompt=prompts(), options=stage.options())]
-    assert "what is this" in good(messages)
+    assert good(messages) and len(stage.asked("what is this")) == 1
     assert '"image/png"' in json.dumps(stage.api.requests()), "the model is shown the image"
 
 
