@@ -88,7 +88,7 @@ python-check: python ## format, lints and types of the Python package and its ex
 	cd bindings/python && $(PYTHON_BIN)/pyright --pythonpath $(PYTHON_BIN)/python >&2
 	cd bindings/python && $(PYTHON_BIN)/stubtest towline._native --allowlist stubtest-allowlist.txt
 
-python-bench: $(PYTHON_VENV)/installed ## measure the Python package against the official one; ROUNDS=5
+python-bench: $(PYTHON_VENV)/installed cli ## measure the Python package against the official one; ROUNDS=5
 	$(PYTHON_VENV)/bin/maturin build --quiet --release --locked \
 	  --manifest-path bindings/python/Cargo.toml --out $(TARGET)/wheels
 	rm -rf $(TARGET)/python-bench

@@ -16,15 +16,18 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", HERE.parents[1] / "target"))
+REAL_CLI = HERE.parents[1] / "tests/real-cli/node_modules/@anthropic-ai/claude-agent-sdk-linux-x64/claude"
 OFFICIAL = "claude_agent_sdk"
 
 # Scenario: items, what is compared, the largest ratio, what towline runs if it is another scenario.
 SCENARIOS: dict[str, tuple[int, str, float, str]] = {
     "import": (0, "cpu_us", 0.143, "import"),
+    "whole": (1, "seconds", 0.5, "whole"),
     "stream": (200_000, "us", 1 / 8, "stream"),
     "permission": (2000, "us", 0.45, "permission"),
     "hook": (2000, "us", 0.45, "hook"),
@@ -37,7 +40,24 @@ SCENARIOS: dict[str, tuple[int, str, float, str]] = {
 }
 
 
+def whole(module: str, arguments: argparse.Namespace) -> dict:
+    """A program that asks the real CLI once, from its start to its end, against the scripted API."""
+    path = f"PYTHONPATH={arguments.path if module == 'towline' else ''}"
+    command = [
+        str(arguments.cli.with_name("isolated")),
+        *("--env", path, "--env", "IS_SANDBOX=1", "--"),
+        *(sys.executable, str(HERE / "host.py"), module, "whole", str(REAL_CLI)),
+    ]
+    begun = time.perf_counter()
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    if done.returncode:
+        sys.exit(f"{module} whole: {done.stderr[-2000:]}")
+    return {"seconds": time.perf_counter() - begun}
+
+
 def measure(module: str, scenario: str, count: int, arguments: argparse.Namespace) -> dict:
+    if scenario == "whole":
+        return whole(module, arguments)
     environment = dict(os.environ)
     environment.pop("FAKE_CLI_SCRIPT", None)
     if module == "towline":

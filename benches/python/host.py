@@ -106,6 +106,16 @@ def blocking(sdk, cli: str, kind: str, count: int) -> dict[str, float]:
         return watch.each(count)
 
 
+async def whole(sdk, cli: str, _: int) -> dict[str, float]:
+    options = sdk.ClaudeAgentOptions(cli_path=cli, setting_sources=[])
+    results = []
+    async for message in sdk.query(prompt="TEXT hello", options=options):
+        if isinstance(message, sdk.ResultMessage):
+            results.append(message.result)
+    assert results == ["hello"], results
+    return {}
+
+
 async def big(sdk, cli: str, mebibytes: int) -> dict[str, float]:
     options = sdk.ClaudeAgentOptions(cli_path=cli, max_buffer_size=(mebibytes + 1) << 20)
     longest = 0
@@ -156,9 +166,9 @@ def main() -> None:
     begun = time.perf_counter()
     if scenario.startswith("sync-"):
         measured = blocking(sdk, cli, scenario[5:], count)
-    elif scenario in ("stream", "big", "many"):
+    elif scenario in ("stream", "whole", "big", "many"):
         measured = asyncio.run(
-            {"stream": stream, "big": big, "many": many}[scenario](sdk, cli, count)
+            {"stream": stream, "whole": whole, "big": big, "many": many}[scenario](sdk, cli, count)
         )
     else:
         measured = asyncio.run(round_trip(sdk, cli, scenario, count))
