@@ -303,6 +303,8 @@ fn a_shadowed_permission_handler_is_warned_of() {
     );
     assert!(warnings(rules, &HostSide::default()).is_empty());
     assert!(warnings(r#"{"allowedTools":["Bash(ls:*)"]}"#, &host).is_empty());
+    let python = r#"{"dialect":"python","allowedTools":["Read"]}"#;
+    assert!(warnings(python, &host).is_empty());
 }
 
 #[test]

@@ -1,6 +1,5 @@
 """Permission callbacks."""
 
-import warnings
 from typing import Any
 
 import anyio
@@ -207,17 +206,14 @@ async def test_a_callback_and_a_prompt_tool_exclude_each_other(cli: FakeCli) -> 
         await talk(options)
 
 
-def test_rules_that_hide_the_callback_are_warned_of(cli: FakeCli) -> None:
+async def test_rules_that_hide_the_callback_are_warned_of(cli: FakeCli) -> None:
     async def can_use_tool(*_: Any) -> Any:
         return towline.PermissionResultAllow()
 
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        options = cli.options(turn(), can_use_tool=can_use_tool, allowed_tools=["Bash"])
-        _ = towline.ClaudeSDKClient(options)
-    shadowed = getattr(towline, "CanUseToolShadowedWarning", None)
-    if caught:
-        assert shadowed is not None and issubclass(caught[0].category, shadowed)
+    options = cli.options(*ending(), can_use_tool=can_use_tool, allowed_tools=["Bash"])
+    with pytest.warns(towline.CanUseToolShadowedWarning, match="Bash") as told:
+        await talk(options)
+    assert len(told) == 1
 
 
 async def test_a_one_shot_query_keeps_its_input_open_for_the_callback(cli: FakeCli) -> None:

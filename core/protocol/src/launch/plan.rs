@@ -411,9 +411,10 @@ fn servers(
     Ok((servers, external))
 }
 
-/// What `allowedTools` and the permission mode let through before anybody is asked.
+/// What `allowedTools` and the permission mode let through before anybody is asked. A host of the
+/// Python dialect warns of it itself, with a class that its users can filter by.
 fn shadowed(options: &Options, host: &HostSide, allowed: &[String]) -> Vec<Warning> {
-    if !host.permission_handler {
+    if !host.permission_handler || options.dialect == Dialect::Python {
         return Vec::new();
     }
     let mut warnings = Vec::new();
