@@ -1,5 +1,6 @@
 /* The session's stream is the host's: here a socket to a CLI that it starts itself, watched in its
  * own poll loop. In a container or on another machine only `start` looks different. */
+#define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
