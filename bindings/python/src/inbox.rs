@@ -9,7 +9,7 @@ use pyo3::types::{PyDict, PyTuple};
 use towline::RawMessage;
 
 use crate::message::{decode, Decoded, Types};
-use crate::ready::ready;
+use crate::ready::{failed, ready};
 
 /// What waits.
 enum Item {
@@ -248,21 +248,7 @@ impl Stream {
     }
 
     fn __anext__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        let py = slf.py();
-        let inbox = {
-            let stream = slf.borrow();
-            if stream.ended {
-                return Err(PyStopAsyncIteration::new_err(()));
-            }
-            stream.inbox.as_ref().map(|inbox| inbox.bind(py).clone())
-        };
-        if let Some(inbox) = inbox {
-            if let Some(message) = Inbox::next(&inbox)? {
-                Stream::note(slf, &message)?;
-                return ready(py, message.unbind());
-            }
-        }
-        slf.call_method0(pyo3::intern!(py, "_wait"))
+        Stream::step(slf).or_else(|error| failed(slf.py(), error))
     }
 
     /// As `Inbox.take`, for `_wait`.
@@ -296,6 +282,25 @@ impl Stream {
 }
 
 impl Stream {
+    /// An awaitable with the next message.
+    fn step<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let inbox = {
+            let stream = slf.borrow();
+            if stream.ended {
+                return Err(PyStopAsyncIteration::new_err(()));
+            }
+            stream.inbox.as_ref().map(|inbox| inbox.bind(py).clone())
+        };
+        if let Some(inbox) = inbox {
+            if let Some(message) = Inbox::next(&inbox)? {
+                Stream::note(slf, &message)?;
+                return ready(py, message.unbind());
+            }
+        }
+        slf.call_method0(pyo3::intern!(py, "_wait"))
+    }
+
     fn note<'py>(slf: &Bound<'py, Self>, message: &Bound<'py, PyAny>) -> PyResult<()> {
         let until_result = slf.borrow().until_result;
         if until_result && Types::get(slf.py())?.is_result(message) {

@@ -1,7 +1,8 @@
 //! An awaitable that is done already: how a message that has arrived is given to `async for`.
 //!
 //! Written against the C API, since only the slot `am_send` hands a value over without raising
-//! `StopIteration` for it, which would cost more than everything else about a message.
+//! `StopIteration` for it, which would cost more than everything else about a message. It has the
+//! methods of a coroutine, so that a task can be made of it.
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -16,6 +17,8 @@ struct Ready {
     base: ffi::PyObject,
     /// Owned; null once it was handed over.
     value: *mut ffi::PyObject,
+    /// Whether the value is an exception to raise.
+    failed: bool,
 }
 
 static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
@@ -23,6 +26,18 @@ static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 /// An awaitable with this value.
 #[inline]
 pub(crate) fn ready<'py>(py: Python<'py>, value: Py<PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    make(py, value, false)
+}
+
+/// An awaitable that raises. An `__anext__` that raised at once would crash `anext(it, default)`
+/// of CPython 3.10 and 3.11, which take its result unseen.
+#[cold]
+pub(crate) fn failed(py: Python<'_>, error: PyErr) -> PyResult<Bound<'_, PyAny>> {
+    make(py, error.into_value(py).into_any(), true)
+}
+
+#[inline]
+fn make(py: Python<'_>, value: Py<PyAny>, failed: bool) -> PyResult<Bound<'_, PyAny>> {
     let class = CLASS.get_or_try_init(py, || make_class(py))?;
     // SAFETY: the class was made below with the size of `Ready`; the interpreter is held. The
     // generic allocator gives zeroed memory, so a failure leaves no wild pointer.
@@ -30,6 +45,7 @@ pub(crate) fn ready<'py>(py: Python<'py>, value: Py<PyAny>) -> PyResult<Bound<'p
         let instance = ffi::PyType_GenericAlloc(class.bind(py).as_type_ptr(), 0);
         let bound = Bound::from_owned_ptr_or_err(py, instance)?;
         (*instance.cast::<Ready>()).value = value.into_ptr();
+        (*instance.cast::<Ready>()).failed = failed;
         Ok(bound)
     }
 }
@@ -39,7 +55,35 @@ fn make_class(py: Python<'_>) -> PyResult<Py<PyType>> {
         slot,
         pfunc: function,
     };
+    let method = |name: &'static std::ffi::CStr, call, flags| ffi::PyMethodDef {
+        ml_name: name.as_ptr(),
+        ml_meth: call,
+        ml_flags: flags,
+        ml_doc: ptr::null(),
+    };
+    // The class keeps pointers to them, and is never freed.
+    let methods: &'static mut [ffi::PyMethodDef] = Box::leak(Box::new([
+        method(
+            c"send",
+            ffi::PyMethodDefPointer {
+                PyCFunction: send_method,
+            },
+            ffi::METH_O,
+        ),
+        method(
+            c"throw",
+            ffi::PyMethodDefPointer { PyCFunction: throw },
+            ffi::METH_VARARGS,
+        ),
+        method(
+            c"close",
+            ffi::PyMethodDefPointer { PyCFunction: close },
+            ffi::METH_NOARGS,
+        ),
+        ffi::PyMethodDef::zeroed(),
+    ]));
     let mut slots = [
+        slot(ffi::Py_tp_methods, methods.as_mut_ptr().cast()),
         slot(ffi::Py_tp_dealloc, dealloc as *mut c_void),
         slot(ffi::Py_tp_iter, itself as *mut c_void),
         slot(ffi::Py_tp_iternext, next as *mut c_void),
@@ -60,7 +104,7 @@ fn make_class(py: Python<'_>) -> PyResult<Py<PyType>> {
     Ok(class.cast_into::<PyType>()?.unbind())
 }
 
-/// Takes the value out.
+/// Takes the value out, or raises.
 ///
 /// # Safety
 ///
@@ -77,8 +121,17 @@ unsafe fn value(instance: *mut ffi::PyObject) -> *mut ffi::PyObject {
                 c"cannot reuse already awaited message".as_ptr(),
             );
         }
+        return value;
     }
-    value
+    // SAFETY: the caller's promise; an exception that was kept is owned here.
+    unsafe {
+        if !(*instance.cast::<Ready>()).failed {
+            return value;
+        }
+        ffi::PyErr_SetObject(ffi::Py_TYPE(value).cast(), value);
+        ffi::Py_DECREF(value);
+    }
+    ptr::null_mut()
 }
 
 unsafe extern "C" fn dealloc(instance: *mut ffi::PyObject) {
@@ -121,5 +174,55 @@ unsafe extern "C" fn send(
             true => ffi::PySendResult::PYGEN_ERROR,
             false => ffi::PySendResult::PYGEN_RETURN,
         }
+    }
+}
+
+unsafe extern "C" fn send_method(
+    instance: *mut ffi::PyObject,
+    _sent: *mut ffi::PyObject,
+) -> *mut ffi::PyObject {
+    // SAFETY: the interpreter calls this with a live instance.
+    unsafe { next(instance) }
+}
+
+/// `throw(exception)`, or `throw(class, exception, traceback)`; the value is let go.
+unsafe extern "C" fn throw(
+    instance: *mut ffi::PyObject,
+    arguments: *mut ffi::PyObject,
+) -> *mut ffi::PyObject {
+    // SAFETY: the interpreter calls this with a live instance and a tuple, whose items are borrowed.
+    unsafe {
+        let given = ffi::PyTuple_Size(arguments);
+        if given < 1 {
+            ffi::PyErr_SetString(ffi::PyExc_TypeError, c"throw() needs an exception".as_ptr());
+            return ptr::null_mut();
+        }
+        ffi::Py_XDECREF(ptr::replace(
+            &raw mut (*instance.cast::<Ready>()).value,
+            ptr::null_mut(),
+        ));
+        let first = ffi::PyTuple_GetItem(arguments, 0);
+        if ffi::PyExceptionInstance_Check(first) != 0 {
+            ffi::PyErr_SetObject(ffi::Py_TYPE(first).cast(), first);
+        } else if given > 1 {
+            ffi::PyErr_SetObject(first, ffi::PyTuple_GetItem(arguments, 1));
+        } else {
+            ffi::PyErr_SetNone(first);
+        }
+    }
+    ptr::null_mut()
+}
+
+unsafe extern "C" fn close(
+    instance: *mut ffi::PyObject,
+    _: *mut ffi::PyObject,
+) -> *mut ffi::PyObject {
+    // SAFETY: the interpreter calls this with a live instance, whose value is owned.
+    unsafe {
+        ffi::Py_XDECREF(ptr::replace(
+            &raw mut (*instance.cast::<Ready>()).value,
+            ptr::null_mut(),
+        ));
+        ffi::Py_NewRef(ffi::Py_None())
     }
 }

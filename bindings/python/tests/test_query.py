@@ -12,6 +12,7 @@ from towline import (
     ClaudeAgentOptions,
     CLIConnectionError,
     CLINotFoundError,
+    MessageParseError,
     ProcessError,
     ResultError,
     ResultMessage,
@@ -172,6 +173,52 @@ def test_closed_in_another_task(cli: FakeCli) -> None:
 
     run_asyncio(main)
     assert all(gone(pid) for pid in cli.pids())
+
+
+def test_steps_are_coroutines_to_tasks(cli: FakeCli) -> None:
+    events = [{"type": "stream_event", "uuid": "e", "session_id": SESSION, "event": DELTA}] * 3
+    cli.script(USER, *({"emit": event} for event in events), result(), {"expect_eof": 1})
+
+    async def main():
+        messages = query(prompt="x", options=options(cli))
+        seen = []
+        while True:
+            try:
+                seen.append(await asyncio.create_task(messages.__anext__()))
+            except StopAsyncIteration:
+                return [type(message) for message in seen]
+
+    assert run_asyncio(main) == [StreamEvent] * 3 + [ResultMessage]
+
+
+def test_steps_with_a_default(cli: FakeCli, run: Run) -> None:
+    cli.script(USER, {"emit": {"type": "assistant"}}, result(), {"expect_eof": 1})
+
+    async def main():
+        messages = query(prompt="x", options=options(cli))
+        with pytest.raises(MessageParseError):
+            await anext(messages, None)
+        with pytest.raises(StopAsyncIteration):
+            await messages.__anext__()
+        return await anext(messages, None), await anext(messages, None)
+
+    assert run(main) == (None, None)
+
+
+def test_a_step_is_thrown_into_and_closed(cli: FakeCli) -> None:
+    event = {"type": "stream_event", "uuid": "e", "session_id": SESSION, "event": DELTA}
+    cli.script(USER, {"emit": event}, {"emit": event}, {"emit": event}, result(), {"expect_eof": 1})
+
+    async def main():
+        messages = query(prompt="x", options=options(cli))
+        await anext(messages)
+        step = messages.__anext__()
+        with pytest.raises(KeyError, match="thrown"):
+            step.throw(KeyError("thrown"))
+        messages.__anext__().close()
+        await messages.aclose()
+
+    run_asyncio(main)
 
 
 async def _step(messages):
