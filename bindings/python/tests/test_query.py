@@ -104,6 +104,18 @@ def test_a_failing_iterable_ends_the_input(cli: FakeCli, run: Run) -> None:
     assert cli.failures() == []
 
 
+@pytest.mark.parametrize("prompt", [None, 5, ["a"], {"type": "user"}])
+def test_what_is_no_prompt_is_refused(cli: FakeCli, run: Run, prompt) -> None:
+    cli.script()
+
+    async def main():
+        with pytest.raises(TypeError, match="prompt must be"):
+            await anext(query(prompt=prompt, options=options(cli)))
+
+    run(main)
+    assert cli.pids() == []
+
+
 def test_an_error_result_is_delivered_and_then_raised(cli: FakeCli, run: Run) -> None:
     failed = result(None, is_error=True, subtype="error_max_turns", errors=["too many turns"])
     cli.script(USER, failed, {"exit": 1})

@@ -55,9 +55,10 @@ class Query(_native.Stream):
         self._transport = transport
 
     async def _open(self) -> "Engine":
-        from ._engine.opening import open_engine
+        from ._engine.opening import check_prompt, open_engine
 
         prompt = self._prompt
+        check_prompt(prompt)
         engine = await open_engine(self._options, self._transport)
         self._engine = engine
         self.inbox = engine.inbox

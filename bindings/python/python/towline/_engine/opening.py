@@ -1,6 +1,6 @@
 """The start of a session under an event loop."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .._options import prepare
 from .engine import Engine
@@ -9,6 +9,15 @@ from .loops import running
 if TYPE_CHECKING:
     from .._transport import Transport
     from ..types import ClaudeAgentOptions
+
+
+def check_prompt(prompt: Any) -> None:
+    """Raises before a CLI is started for a prompt that is none."""
+    if not isinstance(prompt, str) and not hasattr(prompt, "__aiter__"):
+        raise TypeError(
+            "prompt must be a str or an asynchronous iterable of user messages, "
+            f"not {type(prompt).__name__}"
+        )
 
 
 async def open_engine(
