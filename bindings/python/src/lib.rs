@@ -51,6 +51,12 @@ mod _native {
         crate::message::from_dict(data.py(), data, unknown)
     }
 
+    /// The stream event of a line, with its fields.
+    #[pyfunction]
+    fn stream_event<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
+        crate::message::stream_event(py, text)
+    }
+
     /// `json.loads`, for text.
     #[pyfunction]
     fn loads<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {

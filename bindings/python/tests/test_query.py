@@ -69,7 +69,7 @@ def test_the_raw_message_has_what_the_class_has_not(cli: FakeCli) -> None:
         return [message async for message in query(prompt="", options=options(cli))]
 
     first, second, third, _ = run_asyncio(main)
-    assert first.raw == {**plain, "parent_tool_use_id": None}
+    assert first.raw == plain
     assert second.raw == more
     assert third.raw["novel"] == {"a": [1]}
     assert "raw" not in repr(third) and vars(second).keys() == vars(first).keys()

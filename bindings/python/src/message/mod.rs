@@ -5,6 +5,7 @@ mod parse;
 mod shape;
 mod types;
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use towline::{MessageType, RawMessage};
@@ -31,17 +32,39 @@ pub(crate) fn decode<'py>(
 ) -> PyResult<Decoded<'py>> {
     let types = Types::get(py)?;
     Strings::with(|strings| {
-        let parser = Parser::new(py, line.json(), strings);
+        let text = line.json();
+        if line.kind() == MessageType::StreamEvent && has_event(text) {
+            return Ok(Decoded::Message(types.stream_event.undecoded(py, text)?));
+        }
+        let mut parser = Parser::new(py, text, strings);
+        let data = parser.value()?.cast_into::<PyDict>()?;
+        parse::parse(py, types, &data, unknown)
+    })
+}
+
+/// Whether a stream event can have the member that it must have.
+fn has_event(text: &str) -> bool {
+    memchr::memmem::find(text.as_bytes(), b"\"event\"").is_some()
+}
+
+/// The stream event that is given out undecoded, with its fields.
+pub(crate) fn stream_event<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
+    let types = Types::get(py)?;
+    let decoded = Strings::with(|strings| {
+        let parser = Parser::new(py, text, strings);
         let mut decoder = Decoder { py, types, parser };
-        if line.kind() == MessageType::StreamEvent {
-            if let Some(event) = decoder.stream_event()? {
-                return Ok(Decoded::Message(event));
-            }
+        if let Some(event) = decoder.stream_event()? {
+            return Ok(Decoded::Message(event));
         }
         decoder.parser.restart();
         let data = decoder.parser.value()?.cast_into::<PyDict>()?;
-        parse::parse(py, types, &data, unknown)
-    })
+        parse::parse(py, types, &data, false)
+    })?;
+    match decoded {
+        Decoded::Message(message) => Ok(message),
+        Decoded::Raise(error) => Err(PyErr::from_value(error)),
+        Decoded::Skipped => Err(PyValueError::new_err("not a stream event")),
+    }
 }
 
 struct Decoder<'a, 'py, 's> {

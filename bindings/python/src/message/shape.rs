@@ -44,6 +44,23 @@ impl Shape {
         std::ptr::eq(class.cast(), self.class.as_ptr())
     }
 
+    /// An instance without fields that keeps the text of its message in the place of the raw one.
+    pub(crate) fn undecoded<'py>(&self, py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
+        let instance = self.allocate(py)?;
+        instance.setattr(pyo3::intern!(py, "_raw"), PyString::new(py, text))?;
+        Ok(instance)
+    }
+
+    fn allocate<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let class = self.class.bind(py);
+        // SAFETY: `class` is a data class, so a heap type made by `class`, whose instances are
+        // allocated by the generic allocator. The interpreter is held.
+        unsafe {
+            let instance = ffi::PyType_GenericAlloc(class.as_type_ptr(), 0);
+            Bound::from_owned_ptr_or_err(py, instance)
+        }
+    }
+
     /// An instance with these values for its fields, in their order; those without stay `None`.
     pub(crate) fn build<'py>(
         &self,
@@ -57,22 +74,15 @@ impl Shape {
                 set_item(&state, name.bind(py), &value)?;
             }
         }
-        let class = self.class.bind(py);
-        // SAFETY: `class` is a data class, so a heap type made by `class`, whose instances are
-        // allocated by the generic allocator and have a dict. The interpreter is held.
-        let instance = unsafe {
-            let instance = ffi::PyType_GenericAlloc(class.as_type_ptr(), 0);
-            let instance = Bound::from_owned_ptr_or_err(py, instance)?;
-            let status = ffi::PyObject_GenericSetDict(
-                instance.as_ptr(),
-                state.as_ptr(),
-                std::ptr::null_mut(),
-            );
-            if status != 0 {
-                return Err(PyErr::fetch(py));
-            }
-            instance
+        let instance = self.allocate(py)?;
+        // SAFETY: instances of a data class have a dict; both objects are live, and the interpreter
+        // is held.
+        let status = unsafe {
+            ffi::PyObject_GenericSetDict(instance.as_ptr(), state.as_ptr(), std::ptr::null_mut())
         };
+        if status != 0 {
+            return Err(PyErr::fetch(py));
+        }
         if let (Some(raw), Some(slot)) = (raw, &self.raw) {
             slot.bind(py)
                 .call_method1(pyo3::intern!(py, "__set__"), (&instance, raw))?;

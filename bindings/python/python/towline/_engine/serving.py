@@ -117,6 +117,10 @@ def hook_answer(request: "Request", output: Any) -> None:
         raise TypeError(
             f"A hook callback must return a dict ({{}} for no opinion), got {type(output).__name__}"
         )
+    # No opinion is what most hooks have, and encoding it would cost as much as all else here.
+    if not output:
+        request.answer("{}")
+        return
     request.answer(dumps({_HOOK_KEYS.get(key, key): value for key, value in output.items()}))
 
 

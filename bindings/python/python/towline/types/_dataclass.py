@@ -8,7 +8,16 @@ the fields; until then it is a class with defaults. Type checkers see `dataclass
 
 import sys
 from _thread import RLock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+
+class Late:
+    """A descriptor that makes a field's value when it is asked for. It stands in the class where a
+    plain dataclass has the field's default, if there is one."""
+
+    default: tuple[Any, ...] = ()
+    """The default; empty for none."""
+
 
 if TYPE_CHECKING:
     from dataclasses import dataclass, field
@@ -64,6 +73,11 @@ else:
                 for name, value in vars(owner).items()
                 if name not in _MADE and name not in ("__dict__", "__weakref__", "__hash__")
             }
+            for name, value in tuple(body.items()):
+                if isinstance(value, Late):
+                    del body[name]
+                    for default in value.default:
+                        body[name] = default
             twin = dataclasses.dataclass(**arguments)(type(owner.__name__, owner.__bases__, body))
             for name in _MADE[:-1]:
                 setattr(owner, name, vars(twin)[name])
@@ -86,4 +100,4 @@ else:
         return _Factory(default_factory)
 
 
-__all__ = ["dataclass", "field"]
+__all__ = ["Late", "dataclass", "field"]

@@ -1,8 +1,9 @@
 """Messages of the CLI and what they consist of (`protocol.md §5`)."""
 
-from ._dataclass import dataclass, field
-from typing import Any, Literal
+from ._dataclass import Late, dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
+from .. import _native
 from ._typing import NotRequired, Required, TypedDict
 from .permissions import PermissionMode
 from .stores import SessionKey
@@ -402,8 +403,62 @@ class ResultMessage(_Received):
     """All prompts with a uuid that the turn took in, at most 64 of them."""
 
 
+class _Field(Late):
+    """A field of a `StreamEvent`. All are decoded when the first is asked for: most readers of a
+    stream look at some of its events only."""
+
+    def __init__(self, name: str, *default: Any) -> None:
+        self.name = name
+        self.default = default
+
+    def __get__(self, instance: "StreamEvent | None", owner: Any = None) -> Any:
+        if instance is not None and instance.decode():
+            return getattr(instance, self.name)
+        for default in self.default:
+            return default
+        of = "type object 'StreamEvent'" if instance is None else "'StreamEvent' object"
+        raise AttributeError(f"{of} has no attribute '{self.name}'")
+
+
+class _Undecoded(_Received):
+    """A message that is text until somebody looks at it: `_raw` is the line. Once decoded, `_raw`
+    is a tuple of the line."""
+
+    def decode(self) -> bool:
+        """Makes the fields, if they are not there yet."""
+        line: Any = getattr(self, "_raw", None)
+        if type(line) is not str:
+            return False
+        fields = _ATTRIBUTES.__get__(_native.stream_event(line))
+        own = _ATTRIBUTES.__get__(self)
+        # What was assigned before stays.
+        own.update({**fields, **own})
+        self._raw = (line,)  # type: ignore[assignment]
+        return True
+
+    def __getstate__(self) -> Any:
+        raw = self.raw
+        fields = dict(self.__dict__)
+        return fields if raw is None else (fields, {"_raw": raw})
+
+    @property
+    def raw(self) -> dict[str, Any] | None:
+        """The message as the CLI wrote it, with what has no field; `None` if it was made here."""
+        raw: Any = getattr(self, "_raw", None)
+        if type(raw) is tuple:
+            (raw,) = raw
+        if type(raw) is str:
+            whole: dict[str, Any] = _native.loads(raw)
+            return whole
+        kept: dict[str, Any] | None = raw
+        return kept
+
+
+_ATTRIBUTES: Any = vars(_Undecoded)["__dict__"]
+
+
 @dataclass
-class StreamEvent(_Received):
+class StreamEvent(_Undecoded):
     """A piece of a reply on its way."""
 
     uuid: str
@@ -416,18 +471,19 @@ class StreamEvent(_Received):
     user_message_uuids: list[str] | None = None
     """The prompts that the turn has taken in by now; on the same events."""
 
-    @property
-    def raw(self) -> dict[str, Any] | None:
-        """The message as the CLI wrote it: put together again, unless it had more than the fields."""
-        raw = super().raw
-        if raw is not None:
-            return raw
-        always = ("uuid", "session_id", "event", "parent_tool_use_id")
-        fields = self.__dict__.items()
-        return {
-            "type": "stream_event",
-            **{name: value for name, value in fields if value is not None or name in always},
-        }
+    if not TYPE_CHECKING:
+
+        @property
+        def __dict__(self):
+            self.decode()
+            return _ATTRIBUTES.__get__(self)
+
+
+if not TYPE_CHECKING:
+    for _name in ("uuid", "session_id", "event"):
+        setattr(StreamEvent, _name, _Field(_name))
+    for _name in ("parent_tool_use_id", "user_message_uuid", "user_message_uuids"):
+        setattr(StreamEvent, _name, _Field(_name, None))
 
 
 RateLimitStatus = Literal["allowed", "allowed_warning", "rejected"]
