@@ -412,8 +412,9 @@ class _Field(Late):
         self.default = default
 
     def __get__(self, instance: "StreamEvent | None", owner: Any = None) -> Any:
-        if instance is not None and instance.decode():
-            return getattr(instance, self.name)
+        fields = None if instance is None else instance.decode()
+        if fields is not None and self.name in fields:
+            return fields[self.name]
         for default in self.default:
             return default
         of = "type object 'StreamEvent'" if instance is None else "'StreamEvent' object"
@@ -424,17 +425,17 @@ class _Undecoded(_Received):
     """A message that is text until somebody looks at it: `_raw` is the line. Once decoded, `_raw`
     is a tuple of the line."""
 
-    def decode(self) -> bool:
-        """Makes the fields, if they are not there yet."""
+    def decode(self) -> dict[str, Any] | None:
+        """Makes the fields and gives them; `None` if they are there already."""
         line: Any = getattr(self, "_raw", None)
         if type(line) is not str:
-            return False
-        fields = _ATTRIBUTES.__get__(_native.stream_event(line))
-        own = _ATTRIBUTES.__get__(self)
+            return None
+        fields = _attributes(_native.stream_event(line))
+        own: dict[str, Any] = _attributes(self)
         # What was assigned before stays.
-        own.update({**fields, **own})
+        own.update({**fields, **own} if own else fields)
         self._raw = (line,)  # type: ignore[assignment]
-        return True
+        return own
 
     def __getstate__(self) -> Any:
         raw = self.raw
@@ -454,7 +455,7 @@ class _Undecoded(_Received):
         return kept
 
 
-_ATTRIBUTES: Any = vars(_Undecoded)["__dict__"]
+_attributes: Any = vars(_Undecoded)["__dict__"].__get__
 
 
 @dataclass
@@ -476,7 +477,7 @@ class StreamEvent(_Undecoded):
         @property
         def __dict__(self):
             self.decode()
-            return _ATTRIBUTES.__get__(self)
+            return _attributes(self)
 
 
 if not TYPE_CHECKING:
