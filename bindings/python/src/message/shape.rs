@@ -45,7 +45,11 @@ impl Shape {
     }
 
     /// An instance without fields that keeps the text of its message in the place of the raw one.
-    pub(crate) fn undecoded<'py>(&self, py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
+    pub(crate) fn undecoded<'py>(
+        &self,
+        py: Python<'py>,
+        text: &str,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let instance = self.allocate(py)?;
         instance.setattr(pyo3::intern!(py, "_raw"), PyString::new(py, text))?;
         Ok(instance)

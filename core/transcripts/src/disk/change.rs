@@ -3,6 +3,8 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
 use super::archive::{mark_of, mark_text};
 use super::find::{given, Found};
@@ -149,6 +151,11 @@ fn failed(path: &Path, source: io::Error) -> Error {
     }
 }
 
+/// How often a last line without an end is looked at again, and how long is waited between: together
+/// longer than a writer is kept from going on with one write.
+const LOOKS: u32 = 10;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
+
 /// Appends a line to a file that exists, with one write at its end wherever that is by then.
 fn append_line(file: &Path, line: &str) -> io::Result<()> {
     let mut file = OpenOptions::new().read(true).append(true).open(file)?;
@@ -156,13 +163,25 @@ fn append_line(file: &Path, line: &str) -> io::Result<()> {
         return Err(ErrorKind::NotFound.into());
     }
     let mut text = String::with_capacity(line.len() + 2);
-    if !ends_a_line(&mut file)? {
+    if !line_is_ended(&mut file)? {
         // The writer of the last line has died within it: only that line is lost.
         text.push('\n');
     }
     text.push_str(line);
     text.push('\n');
     file.write_all(text.as_bytes())
+}
+
+/// Whether the last line has its end. A long line that another writer is writing right now may be
+/// seen in part, so one that lacks it is looked at again.
+fn line_is_ended(file: &mut File) -> io::Result<bool> {
+    for _ in 0..LOOKS {
+        if ends_a_line(file)? {
+            return Ok(true);
+        }
+        thread::sleep(BETWEEN_LOOKS);
+    }
+    ends_a_line(file)
 }
 
 fn ends_a_line(file: &mut File) -> io::Result<bool> {

@@ -412,7 +412,7 @@ class _Field(Late):
         self.default = default
 
     def __get__(self, instance: "StreamEvent | None", owner: Any = None) -> Any:
-        fields = None if instance is None else instance.decode()
+        fields = None if instance is None else instance._decode()
         if fields is not None and self.name in fields:
             return fields[self.name]
         for default in self.default:
@@ -425,7 +425,7 @@ class _Undecoded(_Received):
     """A message that is text until somebody looks at it: `_raw` is the line. Once decoded, `_raw`
     is a tuple of the line."""
 
-    def decode(self) -> dict[str, Any] | None:
+    def _decode(self) -> dict[str, Any] | None:
         """Makes the fields and gives them; `None` if they are there already."""
         line: Any = getattr(self, "_raw", None)
         if type(line) is not str:
@@ -476,7 +476,7 @@ class StreamEvent(_Undecoded):
 
         @property
         def __dict__(self):
-            self.decode()
+            self._decode()
             return _attributes(self)
 
 
