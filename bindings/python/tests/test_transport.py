@@ -166,3 +166,113 @@ def test_a_broken_write_ends_the_session(run: Run) -> None:
 
     with pytest.raises(OSError, match="pipe is gone"):
         run(main)
+
+
+class Failing(Loopback):
+    """Fails at one of its calls, and never ends by itself."""
+
+    def __init__(self, at: str, *replies) -> None:
+        super().__init__(*replies)
+        self.at = at
+        self.failure = OSError("the line is dead")
+
+    def meet(self, call: str) -> None:
+        if call == self.at:
+            raise self.failure
+
+    async def connect(self) -> None:
+        self.meet("connect")
+        await super().connect()
+
+    async def write(self, data: str) -> None:
+        line = json.loads(data)
+        self.meet("write")
+        self.meet(line["request"]["subtype"] if "request" in line else line["type"])
+        if "second" in data:
+            for reply in self.replies:
+                self.put(reply)
+            self.meet("second prompt")
+        await super().write(data)
+
+    async def read_messages(self):
+        self.meet("read_messages")
+        async for message in super().read_messages():
+            yield message
+
+    async def end_input(self) -> None:
+        self.meet("end_input")
+        await super().end_input()
+
+
+def test_a_failing_call_ends_a_query(run: Run) -> None:
+    async def prompts():
+        yield {"type": "user", "message": {"role": "user", "content": "hi"}}
+
+    async def main(prompt, transport):
+        import anyio
+
+        with anyio.fail_after(5):
+            async for message in query(prompt=prompt, transport=transport):
+                seen.append(message)
+
+    for at in ("connect", "write", "initialize", "user", "read_messages", "end_input"):
+        for streamed in (False, True):
+            seen: list = []
+            transport = Failing(at, DONE)
+            with pytest.raises(OSError) as raised:
+                run(lambda: main(prompts() if streamed else "hi", transport))  # noqa: B023
+            assert raised.value is transport.failure
+            assert len(seen) == (at == "end_input"), at
+            assert transport.calls.count("close") == (at != "connect"), at
+
+
+def test_a_failing_call_is_raised_by_what_made_it(run: Run) -> None:
+    async def main(at):
+        import anyio
+
+        transport = Failing(at, DONE)
+        client = ClaudeSDKClient(transport=transport)
+        with anyio.fail_after(5), pytest.raises(OSError) as raised:
+            await client.connect()
+            steps.append("connected")
+            await client.query("first")
+            steps.append("asked")
+            seen = [message async for message in client.receive_response()]
+            steps.append(len(seen))
+            if at == "interrupt":
+                await client.interrupt()
+            await client.query("second")
+        assert raised.value is transport.failure
+        left = []
+        if steps[1:]:
+            with anyio.fail_after(5), pytest.raises(OSError):
+                async for message in client.receive_messages():
+                    left.append(message)
+        await client.disconnect()
+        assert transport.calls.count("close") == (at != "connect")
+        return len(left)
+
+    for at, wanted in (
+        ("connect", []),
+        ("initialize", []),
+        ("read_messages", []),
+        ("user", ["connected"]),
+        ("interrupt", ["connected", "asked", 1]),
+        ("second prompt", ["connected", "asked", 1]),
+    ):
+        steps: list = []
+        # What the transport had before it failed is given out first.
+        assert run(lambda: main(at)) == (at == "second prompt"), at  # noqa: B023
+        assert steps == wanted, at
+
+
+def test_an_input_that_cannot_be_ended_is_well_if_the_output_ends(run: Run) -> None:
+    class Ended(Loopback):
+        async def end_input(self) -> None:
+            self.put(None)
+            raise OSError("it has ended by itself")
+
+    async def main():
+        return [message async for message in query(prompt="hi", transport=Ended(DONE))]
+
+    assert len(run(main)) == 1

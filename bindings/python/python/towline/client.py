@@ -106,11 +106,13 @@ class ClaudeSDKClient(AsyncControls):
         engine = self._connected()
         if isinstance(prompt, str):
             await engine.send(_message(prompt, session_id))
+            await engine.written()
             return
         async for message in prompt:
             if "session_id" not in message:
                 message["session_id"] = session_id
             await engine.send(message)
+            await engine.written()
 
     async def send(self, prompt: "str | dict[str, Any]") -> "Turn":
         """Sends a prompt and gives the turn that comes of it.

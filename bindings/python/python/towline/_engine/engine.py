@@ -297,6 +297,8 @@ class Engine:
             raise
         result, error = answer
         if error is not None:
+            if isinstance(error, CLIConnectionError) and self._wire is not None:
+                error = self._wire.error or error
             raise error
         return result if isinstance(result, dict) else {}
 
@@ -343,6 +345,16 @@ class Engine:
                 raise CLIConnectionError(
                     f"Cannot write to process that exited with error: {error}"
                 ) from error
+            except CLIConnectionError:
+                if self._wire is not None and self._wire.error is not None:
+                    raise self._wire.error from None
+                raise
+
+    async def written(self) -> None:
+        """Waits until a transport of the program's own has taken what was sent, and raises what
+        that failed with."""
+        if self._wire is not None:
+            await self._wire.written()
 
     def feed(self, prompts: AsyncIterable[dict[str, Any]]) -> None:
         """Sends prompts as they come, in a task of its own, and then ends the input."""

@@ -11,16 +11,30 @@ if TYPE_CHECKING:
     from .loops import Event, Loop, Task
 
 
+STEP = 0.005
+QUIET = 0.05
+"""Seconds without a message after which nothing more is expected behind a failed write."""
+LAST = 2.0
+"""Seconds that messages may still come behind it, and that the end may take when the input could
+not be ended."""
+
+
 class Wire:
     """Carries lines between a transport and a native session, in two tasks."""
 
     __slots__ = (
+        "_busy",
         "_changed",
         "_closing",
+        "_idle",
         "_loop",
+        "_lost",
         "_pipe",
+        "_read_over",
         "_reader",
+        "_taken",
         "_transport",
+        "_write_over",
         "_writer",
         "done",
         "error",
@@ -31,7 +45,12 @@ class Wire:
         self._pipe = pipe
         self._loop = loop
         self._closing = False
+        self._busy = True
+        self._taken = 0
+        self._lost: Exception | None = None
+        self._read_over = self._write_over = False
         self._changed: Event = loop.event()
+        self._idle: Event = loop.event()
         self.error: BaseException | None = None
         """What the transport has failed with."""
         self.done: Event = loop.event()
@@ -43,25 +62,47 @@ class Wire:
     def _change(self) -> None:
         self._changed.set()
 
+    def _next(self) -> "Event":
+        """Set at the next change; to be taken before looking at what may have changed."""
+        if self._changed.is_set():
+            self._changed = self._loop.event()
+        return self._changed
+
     def close(self) -> None:
         """Ends the stream: what is to be written goes out, then the transport is closed."""
         self._closing = True
         self._change()
 
-    async def _room(self) -> None:
-        while not self._pipe.wants_more and not self._pipe.closed and not self._closing:
-            await self._changed.wait()
-            await self._loop.sleep(0)
+    async def written(self) -> None:
+        """Waits until what there is to be written has been, and raises what that failed with."""
+        if not self._write_over and (self._busy or self._changed.is_set()):
+            if self._idle.is_set():
+                self._idle = self._loop.event()
+            await self._idle.wait()
+        if self._lost is not None:
+            raise self._lost
+
+    @property
+    def _over(self) -> bool:
+        return self._pipe.closed or self._closing
 
     async def _read(self) -> None:
         error: BaseException | None = None
         try:
             async for message in self._transport.read_messages():
+                self._taken += 1
                 if not self._pipe.feed(dumps(message) + "\n"):
-                    await self._room()
+                    while True:
+                        changed = self._next()
+                        if self._pipe.wants_more or self._over:
+                            break
+                        await changed.wait()
         except Exception as failure:
-            error = self.error = failure
+            error = failure
+            if self.error is None:
+                self.error = failure
         finally:
+            self._read_over = True
             self._finish(error)
 
     def _finish(self, error: BaseException | None) -> None:
@@ -75,27 +116,59 @@ class Wire:
         ended = False
         try:
             while True:
-                changed = self._changed = self._loop.event()
+                changed = self._next()
                 data = pipe.take_outgoing()
                 if data is not None:
                     for line in data.decode().split("\n")[:-1]:
                         await self._transport.write(line + "\n")
-                elif pipe.closed or self._closing:
+                elif self._over:
                     return
                 elif pipe.input_ended and not ended:
                     ended = True
                     await self._transport.end_input()
                 else:
+                    self._busy = False
+                    self._idle.set()
                     await changed.wait()
+                    self._busy = True
         except Exception as failure:
-            self.error = failure
-            pipe.lose_input()
-            while not pipe.closed and not self._closing:
-                changed = self._changed = self._loop.event()
-                if not pipe.closed and not self._closing:
-                    await changed.wait()
+            await self._lose(failure, LAST if ended else QUIET)
         finally:
+            self._stop_writing()
             await self._loop.shielded(self._end())
+
+    def _stop_writing(self) -> None:
+        self._write_over = True
+        self._idle.set()
+
+    async def _lose(self, failure: Exception, quiet: float) -> None:
+        """The input is lost: what the transport has read by now is given out, then that is the end."""
+        # One that could not be ended may have ended by itself, which is well.
+        if quiet < LAST:
+            self._lost = failure
+            if self.error is None:
+                self.error = failure
+        self._stop_writing()
+        self._pipe.lose_input()
+        still = spent = 0.0
+        while not self._read_over and not self._over and still < quiet and spent < LAST:
+            changed = self._next()
+            if not self._pipe.wants_more:
+                await changed.wait()
+                continue
+            taken = self._taken
+            await self._loop.sleep(STEP)
+            spent += STEP
+            still = still + STEP if taken == self._taken else 0.0
+        if not self._read_over and not self._over:
+            if self.error is None:
+                self.error = failure
+            self._finish(failure)
+        while True:
+            changed = self._next()
+            if self._over:
+                return
+            await changed.wait()
 
     async def _end(self) -> None:
         try:
