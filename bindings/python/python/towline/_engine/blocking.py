@@ -90,16 +90,18 @@ class BlockingEngine:
         if not events:
             self.session.wait(SLICE, BATCH, events)
         while events:
-            self._event(events.pop(0))
+            event = events.pop(0)
+            if event[0] == "request":
+                self._request(event[1])
+            else:
+                self._event(event)
         if self._waiting:
             with self._progress:
                 self._progress.notify_all()
 
     def _event(self, event: tuple[Any, ...]) -> None:
         kind = event[0]
-        if kind == "request":
-            self._request(event[1])
-        elif kind == "response":
+        if kind == "response":
             if event[1] in self._answers:
                 self._answers[event[1]] = event[2:]
         elif kind == "cancelled":
@@ -143,14 +145,14 @@ class BlockingEngine:
                 self._answers[number] = (None, ended)
 
     def _request(self, request: "_native.Request") -> None:
-        signal = CancelSignal()
-        self._signals[request.key] = signal
+        key = request.key
+        signal = self._signals[key] = CancelSignal()
         try:
             self._answer(request, signal)
         except Exception as error:
             serving.refuse(request, error)
         finally:
-            self._signals.pop(request.key, None)
+            self._signals.pop(key, None)
 
     def _answer(self, request: "_native.Request", signal: CancelSignal) -> None:
         kind = request.kind
@@ -162,15 +164,15 @@ class BlockingEngine:
                 result = call_failure(error)
             request.finish(dumps(result))
             return
-        callback: Any = serving.handler(self.launch, request)
+        callback: Any = serving.handler(self.launch, request, kind)
         if callback is None:
             raise LookupError(f"this program does not serve {kind} requests")
-        if kind == "permission":
+        if kind == "hook":
+            output = callback(*serving.hook_call(request, signal))
+            serving.hook_answer(request, output if type(output) is dict else self._value(output))
+        elif kind == "permission":
             result = callback(*serving.permission_call(request, signal))
             serving.permission_answer(request, self._value(result))
-        elif kind == "hook":
-            output = callback(*serving.hook_call(request, signal))
-            serving.hook_answer(request, self._value(output))
         else:
             request.answer(dumps(self._value(callback(request.data))))
 

@@ -196,7 +196,7 @@ class Engine:
 
     async def _hook(self, request: "_native.Request", signal: CancelSignal) -> None:
         try:
-            callback: Any = serving.handler(self.launch, request)
+            callback: Any = serving.handler(self.launch, request, request.kind)
             output = callback(*serving.hook_call(request, signal))
             if hasattr(output, "__await__"):
                 output = await output
@@ -225,7 +225,7 @@ class Engine:
 
     async def _other(self, request: "_native.Request", signal: CancelSignal) -> None:
         try:
-            callback = serving.handler(self.launch, request)
+            callback = serving.handler(self.launch, request, request.kind)
             if callback is None:
                 raise LookupError(f"this program does not serve {request.kind} requests")
             payload = callback(request.data)

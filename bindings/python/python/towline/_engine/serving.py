@@ -133,13 +133,13 @@ def refuse(request: "Request", error: BaseException) -> None:
         request.error(text)
 
 
-def handler(launch: "Launch", request: "Request") -> Callable[..., Any] | None:
-    """The callback for a request that is neither a tool's nor a server's."""
-    kind = request.kind
+def handler(launch: "Launch", request: "Request", kind: str) -> Callable[..., Any] | None:
+    """The callback for a request of this kind, which is neither a tool's nor a server's."""
     if kind == "permission":
         return launch.permission
     if kind == "hook":
-        return launch.hooks[int(request.target[5:])].callback if request.target else None
+        target = request.target
+        return launch.hooks[int(target[5:])].callback if target else None
     if kind == "elicitation":
         return launch.elicitation
     if kind == "dialog":

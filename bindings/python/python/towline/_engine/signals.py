@@ -11,15 +11,11 @@ class CancelSignal:
     `aborted`.
     """
 
-    __slots__ = ("_aborted", "_listeners", "reason")
-
-    reason: str | None
+    # Values of the class, since there is a signal for every request and hardly one is used.
+    _aborted = False
+    _listeners: "list[Callable[[], object]] | None" = None
+    reason: str | None = None
     """`withdrawn` by the CLI, `timed_out`, or `session_ended`; `None` before."""
-
-    def __init__(self) -> None:
-        self._aborted = False
-        self._listeners: list[Callable[[], object]] | None = None
-        self.reason = None
 
     @property
     def aborted(self) -> bool:
