@@ -22,6 +22,13 @@ def testkit(program: str) -> str:
     return str(path)
 
 
+@pytest.fixture(autouse=True)
+def no_other_cli(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The official package, which the tests compare with, brings a real CLI along. None is started
+    unless a test names it."""
+    monkeypatch.setattr("towline._options.bundled_cli", lambda: None)
+
+
 class FakeCli:
     """Scripts for the fake CLI, and what it has logged."""
 

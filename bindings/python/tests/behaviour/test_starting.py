@@ -11,6 +11,7 @@ from support.fake import FakeCli
 from support.script import INIT, PROMPT, RESULT, asked, result, system, turn
 
 import towline
+from towline._options import bundled_cli
 
 
 async def ask(options: "towline.ClaudeAgentOptions") -> list[Any]:
@@ -48,9 +49,18 @@ async def test_the_cli_is_found_on_the_path(cli: FakeCli, tmp_path: Path, monkey
     folder.mkdir()
     (folder / "claude").symlink_to(cli.path)
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
-    if sys.modules["towline"].__name__ == "towline":  # another package may bring a CLI
-        messages = await ask(cli.options(turn(), cli_path=None))
-        assert messages[-1].subtype == "success"
+    messages = await ask(cli.options(turn(), cli_path=None))
+    assert messages[-1].subtype == "success"
+
+
+def test_the_cli_of_the_official_package_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bundled = tmp_path / "claude_agent_sdk/_bundled/claude"
+    bundled.parent.mkdir(parents=True)
+    bundled.touch()
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "none"), str(tmp_path)])
+    assert bundled_cli() == str(bundled)
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "none")])
+    assert bundled_cli() is None
 
 
 @pytest.mark.parametrize("status", [0, 1, 3])
