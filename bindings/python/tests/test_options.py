@@ -229,6 +229,9 @@ TABLE: dict[str, Options] = {
         "sandbox": {"enabled": True},
     },
     "empty sandbox": same(sandbox={}),
+    "numbers as text": same(max_turns="3", max_budget_usd="0.25", max_thinking_tokens="7"),
+    "empty numbers": same(max_turns=""),
+    "variables of other kinds": same(env={"A": b"bytes", "B": Path("/b")}),
     "directories": same(add_dirs=["/a", Path("/b c")]),
     "stdio server": same(mcp_servers={"x": STDIO}),
     "several servers": same(mcp_servers={"x": STDIO, "y": HTTP, "z": SSE}),
@@ -357,6 +360,29 @@ REFUSED: dict[str, Options] = {
     "a CLI that is not there": same(cli_path="/no/such/claude"),
 }
 
+UNUSABLE: dict[str, dict[str, Any]] = {
+    "a variable that is a number": {"env": {"A": 5}},
+    "a variable named by a number": {"env": {5: "A"}},
+    "variables that are none": {"env": 5},
+    "NUL in a variable": {"env": {"A": "b\0c"}},
+    "a name with an equals sign": {"env": {"A=B": "c"}},
+    "a model that is a number": {"model": 5},
+    "a model that is an object": {"model": object()},
+    "NUL in a model": {"model": "a\0b"},
+    "NUL in a directory": {"cwd": "a\0b"},
+    "a directory that is a number": {"cwd": 5},
+    "a CLI that is a number": {"cli_path": 5},
+    "NUL in a CLI": {"cli_path": "a\0b"},
+    "NUL in an argument": {"extra_args": {"x": "a\0"}},
+    "settings that are a number": {"settings": 5},
+    "an effort that is a number": {"effort": 5},
+    "a fallback that is a number": {"fallback_model": 5},
+    "a mode that is a number": {"permission_mode": 5},
+    "a tool that is a number": {"allowed_tools": [5]},
+    "a source that is a number": {"setting_sources": [5]},
+}
+REFUSED |= {name: same(**options) for name, options in UNUSABLE.items()}
+
 
 def refusal(package: Any, folder: Path, options: dict[str, Any]) -> Any:
     async def main() -> None:
@@ -381,6 +407,32 @@ def test_both_refuse_alike(
     assert theirs is not None
     assert refusal(towline, tmp_path, REFUSED[name](towline, tmp_path)) == theirs
     assert not (tmp_path / "record.json").exists()
+
+
+@pytest.mark.parametrize("name", UNUSABLE)
+@pytest.mark.parametrize("synchronous", [False, True])
+def test_an_option_that_cannot_be_used_is_named(name: str, synchronous: bool) -> None:
+    made = towline.ClaudeAgentOptions(**{"cli_path": CLI, **UNUSABLE[name]})
+
+    async def main() -> None:
+        async for _ in towline.query(prompt="hello", options=made):
+            pass
+
+    with pytest.raises((towline.CLIConnectionError, TypeError)) as raised:
+        if synchronous:
+            towline.Session(made).connect()
+        else:
+            asyncio.run(main())
+    (option,) = UNUSABLE[name]
+    assert option in str(raised.value)
+    assert isinstance(raised.value.__cause__, (TypeError, ValueError))
+
+
+def test_text_that_is_no_number_is_refused() -> None:
+    for options in ({"max_turns": "many"}, {"max_budget_usd": "nan"}, {"max_buffer_size": "x"}):
+        made: Any = towline.ClaudeAgentOptions(cli_path=CLI, **options)
+        with pytest.raises(towline.CLIConnectionError, match=next(iter(options))):
+            towline.Session(made).connect()
 
 
 SHADOWED: dict[str, tuple[dict[str, Any], list[str]]] = {

@@ -23,9 +23,10 @@ or the handshake: all that is the core's (`core/protocol/src/launch`).
 import os
 import sys
 from collections.abc import Callable, Mapping
+from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ._errors import CLIConnectionError
+from ._errors import CLIConnectionError, CLINotFoundError
 from .types.options import ClaudeAgentOptions
 from .types.permissions import warn_if_shadowed
 from .types.stores import SessionStore, store_implements
@@ -115,6 +116,9 @@ _PLAIN = (
     "client_app",
 )
 
+# Which may be given as text, as they come from the environment.
+_NUMBERS = ("max_turns", "max_budget_usd", "max_thinking_tokens")
+
 # Fields of Options that do not go into the document.
 _CALLABLES = ("on_elicitation", "on_dialog", "on_request", "unknown_messages")
 
@@ -131,6 +135,7 @@ def prepare(options: ClaudeAgentOptions) -> Launch:
     Raises:
         TypeError: an option has a value of the wrong kind.
         ValueError: options contradict one another.
+        CLIConnectionError: a path or variable is none.
     """
     check_store(options)
     launch = Launch()
@@ -140,6 +145,10 @@ def prepare(options: ClaudeAgentOptions) -> Launch:
     for name in _PLAIN:
         value = getattr(options, name)
         if value is not None and value is not False:
+            if name in _NUMBERS and isinstance(value, str):
+                value = _number(value)
+                if value == "":
+                    continue
             if type(value) is not list or value:
                 document[name] = value
             elif name == "setting_sources":
@@ -195,6 +204,40 @@ def _extended(options: "Options", launch: Launch) -> None:
             launch.document[name] = os.fspath(value) if isinstance(value, os.PathLike) else value
 
 
+def _number(text: str) -> Any:
+    """A number that is given as text, or the text, if it is none."""
+    text = text.strip()
+    if text.isascii() and text.isdecimal():
+        return int(text)
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return number if isfinite(number) else text
+
+
+def _path(name: str, value: Any, kind: type[CLIConnectionError] = CLIConnectionError) -> Any:
+    try:
+        return os.fspath(value)
+    except TypeError as error:
+        raise kind(f"Failed to start Claude Code: {name} must be a path: {error}") from error
+
+
+def _env(env: Any) -> Any:
+    """Variables as text; what the system takes besides is decoded as it would be."""
+    if not isinstance(env, Mapping):
+        return env
+    for name in env:
+        if not isinstance(name, str):
+            raise CLIConnectionError(
+                f"Failed to start Claude Code: env: {name!r} cannot be the name of a variable"
+            ) from TypeError(f"expected str, not {type(name).__name__}")
+    return {
+        name: os.fsdecode(value) if isinstance(value, (bytes, os.PathLike)) else value
+        for name, value in env.items()
+    }
+
+
 def _shaped(options: ClaudeAgentOptions, document: dict[str, Any]) -> None:
     """The options whose values look different in the document."""
     prompt = options.system_prompt
@@ -243,13 +286,15 @@ def _shaped(options: ClaudeAgentOptions, document: dict[str, Any]) -> None:
             os.fspath(settings) if isinstance(settings, os.PathLike) else settings
         )
     if options.add_dirs:
-        document["add_dirs"] = [os.fspath(directory) for directory in options.add_dirs]
+        document["add_dirs"] = [
+            _path("add_dirs", directory) for directory in options.add_dirs
+        ]
     if options.cwd:
-        document["cwd"] = os.fspath(options.cwd)
+        document["cwd"] = _path("cwd", options.cwd)
     if options.cli_path is not None:
-        document["cli_path"] = os.fspath(options.cli_path)
+        document["cli_path"] = _path("cli_path", options.cli_path, CLINotFoundError)
     if options.env:
-        document["env"] = options.env
+        document["env"] = _env(options.env)
     if options.extra_args:
         document["extra_args"] = {
             flag: None if value is None else str(value)
@@ -290,7 +335,7 @@ def _agent(agent: Any) -> dict[str, Any]:
 
 def _servers(servers: Any, launch: Launch) -> Any:
     if not isinstance(servers, dict):
-        return os.fspath(servers)
+        return _path("mcp_servers", servers)
     configurations: dict[str, Any] = {}
     for name, configuration in servers.items():
         if not isinstance(configuration, dict) or configuration.get("type") != "sdk":

@@ -51,9 +51,10 @@ async def resume(launch: "Launch") -> None:
         RuntimeError: the store has failed, or took too long.
     """
     from . import _native
-    from ._engine.launching import Start
+    from ._engine.launching import Start, starting
 
-    task = _native.resume_task(Start(launch))
+    with starting(launch):
+        task = _native.resume_task(Start(launch))
     if task is None:
         return
     plan = await run(task, launch.store, told=True)

@@ -11,7 +11,7 @@ from .._mcp import call_failure, call_result
 from .._options import check_initialize
 from . import serving
 from .diagnostics import diagnose, report_stderr
-from .launching import Start, dumps
+from .launching import Start, dumps, starting
 from .signals import CancelSignal
 
 if TYPE_CHECKING:
@@ -59,7 +59,8 @@ class BlockingEngine:
             from .._store_tasks import resume
 
             self._value(resume(launch))
-        self.session = _native.Session(Start(launch), self.inbox)
+        with starting(launch):
+            self.session = _native.Session(Start(launch), self.inbox)
 
     def until(self, ready: Callable[[], bool]) -> None:
         """Works until something is so, or lets another thread work."""

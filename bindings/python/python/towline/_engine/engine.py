@@ -10,7 +10,7 @@ from .._mcp import call_failure, call_result
 from .._options import check_initialize
 from . import serving
 from .diagnostics import diagnose, report_stderr
-from .launching import Start, dumps
+from .launching import Start, dumps, starting
 from .signals import CancelSignal
 
 if TYPE_CHECKING:
@@ -76,11 +76,13 @@ class Engine:
         self._small: list[Task] = []
         self._wire: Wire | None = None
         if transport is None:
-            self.session = _native.Session(Start(launch), self.inbox)
+            with starting(launch):
+                self.session = _native.Session(Start(launch), self.inbox)
         else:
             from . import wire
 
-            self.session, pipe = _native.Session.over(Start(launch), self.inbox)
+            with starting(launch):
+                self.session, pipe = _native.Session.over(Start(launch), self.inbox)
             self._wire = wire.Wire(transport, pipe, loop)
         loop.watch(self)
 

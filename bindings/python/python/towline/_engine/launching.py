@@ -1,8 +1,11 @@
 """From the options of a program to what the native module starts."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from .._errors import CLIConnectionError
 from .._version import __version__
 
 if TYPE_CHECKING:
@@ -10,6 +13,59 @@ if TYPE_CHECKING:
     from .._options import Launch
 
 dumps = json.JSONEncoder(separators=(",", ":")).encode
+
+
+# Whose faults are no fault of the start in `claude_agent_sdk`.
+_AS_THEY_ARE = ("plugins", "session_store_flush", "skills")
+_JOINED = ("allowed_tools", "betas", "disallowed_tools", "setting_sources", "tools")
+_NESTED = ("agents", "mcp_servers", "output_format", "sandbox")
+
+
+@contextmanager
+def starting(launch: "Launch") -> Iterator[None]:
+    """While a session is started: an option that cannot be used is told of by its Python name.
+
+    Raises:
+        CLIConnectionError: the value cannot be given to a CLI.
+        TypeError: it is no list of texts, where one is needed.
+    """
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        name, text = _blamed(error, launch)
+        if name is None or name in _AS_THEY_ARE:
+            raise
+        if name in _JOINED:
+            raise TypeError(text) from error
+        if name in _NESTED and isinstance(error, TypeError):
+            raise
+        raise CLIConnectionError(f"Failed to start Claude Code: {text}") from error
+
+
+def _blamed(error: Exception, launch: "Launch") -> tuple[str | None, str]:
+    """The option that an error is about, and its text with that name."""
+    import re
+    from dataclasses import fields
+
+    from ..types.extended import Options
+
+    text = str(error)
+    if isinstance(error, ValueError):
+        found = re.match(r'option "(\w+)"|(\w+): ', text)
+        if found is None:
+            return None, text
+        given = found[1] or found[2]
+        name = re.sub("[A-Z]", lambda letter: "_" + letter[0].lower(), given)
+        name = {"max_line_bytes": "max_buffer_size"}.get(name, name)
+        if not any(field.name == name for field in fields(Options)):
+            return None, text
+        return name, text.replace(given, name, 1)
+    for name, value in launch.document.items():
+        try:
+            dumps(value)
+        except TypeError:
+            return name, f"{name}: {text}"
+    return None, text
 
 
 class Start:
