@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn names_of_project_directories() {
         for (path, key) in [
-            ("/work/main", "-work-main"),
+            ("/srv/app", "-srv-app"),
             ("/a/my_app.v2 x/ünï 文", "-a-my-app-v2-x--n---"),
             // One emoji is two UTF-16 units.
             ("/a/🚀", "-a---"),
