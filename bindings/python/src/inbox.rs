@@ -9,7 +9,7 @@ use pyo3::types::{PyDict, PyTuple};
 use towline::RawMessage;
 
 use crate::message::{decode, Decoded, Types};
-use crate::ready::{failed, ready};
+use crate::ready::ready;
 
 /// What waits.
 enum Item {
@@ -248,7 +248,10 @@ impl Stream {
     }
 
     fn __anext__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        Stream::step(slf).or_else(|error| failed(slf.py(), error))
+        match slf.borrow().is_ready(slf.py()) {
+            true => ready(slf),
+            false => Stream::wait(slf),
+        }
     }
 
     /// As `Inbox.take`, for `_wait`.
@@ -282,23 +285,38 @@ impl Stream {
 }
 
 impl Stream {
-    /// An awaitable with the next message.
-    fn step<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+    /// Whether a step needs not wait, as far as can be seen.
+    fn is_ready(&self, py: Python<'_>) -> bool {
+        self.ended
+            || self
+                .inbox
+                .as_ref()
+                .is_some_and(|inbox| !inbox.borrow(py).items.is_empty())
+    }
+
+    /// The next message; `None` when it has to be waited for. Raises at the end.
+    pub(crate) fn take_next<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let py = slf.py();
         let inbox = {
             let stream = slf.borrow();
             if stream.ended {
                 return Err(PyStopAsyncIteration::new_err(()));
             }
-            stream.inbox.as_ref().map(|inbox| inbox.bind(py).clone())
-        };
-        if let Some(inbox) = inbox {
-            if let Some(message) = Inbox::next(&inbox)? {
-                Stream::note(slf, &message)?;
-                return ready(py, message.unbind());
+            match &stream.inbox {
+                Some(inbox) => inbox.bind(py).clone(),
+                None => return Ok(None),
             }
+        };
+        let message = Inbox::next(&inbox)?;
+        if let Some(message) = &message {
+            Stream::note(slf, message)?;
         }
-        slf.call_method0(pyo3::intern!(py, "_wait"))
+        Ok(message)
+    }
+
+    /// The coroutine of the subclass that waits for the next message.
+    pub(crate) fn wait<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.call_method0(pyo3::intern!(slf.py(), "_wait"))
     }
 
     fn note<'py>(slf: &Bound<'py, Self>, message: &Bound<'py, PyAny>) -> PyResult<()> {

@@ -1,4 +1,6 @@
-//! An awaitable that is done already: how a message that has arrived is given to `async for`.
+//! How a message that has arrived is given to `async for`: an awaitable that takes it off its stream
+//! when it is awaited, so that one that never is, as that of a task which was cancelled before its
+//! first step, takes none away.
 //!
 //! Written against the C API, since only the slot `am_send` hands a value over without raising
 //! `StopIteration` for it, which would cost more than everything else about a message. It has the
@@ -12,40 +14,32 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 
+use crate::inbox::Stream;
+
 #[repr(C)]
 struct Ready {
     base: ffi::PyObject,
-    /// Owned; null once it was handed over.
-    value: *mut ffi::PyObject,
-    /// Whether the value is an exception to raise.
-    failed: bool,
+    /// Owned; null once it was awaited.
+    stream: *mut ffi::PyObject,
+    /// The coroutine that waits when another reader has been quicker. Owned, or null.
+    waits: *mut ffi::PyObject,
 }
 
 static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 
-/// An awaitable with this value.
+/// An awaitable with the next message of this stream, or with what it has to raise. An `__anext__`
+/// that raised at once would crash `anext(it, default)` of CPython 3.10 and 3.11, which take its
+/// result unseen.
 #[inline]
-pub(crate) fn ready<'py>(py: Python<'py>, value: Py<PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    make(py, value, false)
-}
-
-/// An awaitable that raises. An `__anext__` that raised at once would crash `anext(it, default)`
-/// of CPython 3.10 and 3.11, which take its result unseen.
-#[cold]
-pub(crate) fn failed(py: Python<'_>, error: PyErr) -> PyResult<Bound<'_, PyAny>> {
-    make(py, error.into_value(py).into_any(), true)
-}
-
-#[inline]
-fn make(py: Python<'_>, value: Py<PyAny>, failed: bool) -> PyResult<Bound<'_, PyAny>> {
+pub(crate) fn ready<'py>(stream: &Bound<'py, Stream>) -> PyResult<Bound<'py, PyAny>> {
+    let py = stream.py();
     let class = CLASS.get_or_try_init(py, || make_class(py))?;
     // SAFETY: the class was made below with the size of `Ready`; the interpreter is held. The
     // generic allocator gives zeroed memory, so a failure leaves no wild pointer.
     unsafe {
         let instance = ffi::PyType_GenericAlloc(class.bind(py).as_type_ptr(), 0);
         let bound = Bound::from_owned_ptr_or_err(py, instance)?;
-        (*instance.cast::<Ready>()).value = value.into_ptr();
-        (*instance.cast::<Ready>()).failed = failed;
+        (*instance.cast::<Ready>()).stream = stream.clone().into_ptr();
         Ok(bound)
     }
 }
@@ -104,34 +98,18 @@ fn make_class(py: Python<'_>) -> PyResult<Py<PyType>> {
     Ok(class.cast_into::<PyType>()?.unbind())
 }
 
-/// Takes the value out, or raises.
+/// Lets go of what it holds.
 ///
 /// # Safety
 ///
 /// `instance` is a live `Ready`, and the interpreter is held.
-unsafe fn value(instance: *mut ffi::PyObject) -> *mut ffi::PyObject {
-    // SAFETY: the caller's promise.
-    let value =
-        unsafe { ptr::replace(&raw mut (*instance.cast::<Ready>()).value, ptr::null_mut()) };
-    if value.is_null() {
-        // SAFETY: the interpreter is held, and the text is a C string.
-        unsafe {
-            ffi::PyErr_SetString(
-                ffi::PyExc_RuntimeError,
-                c"cannot reuse already awaited message".as_ptr(),
-            );
-        }
-        return value;
-    }
-    // SAFETY: the caller's promise; an exception that was kept is owned here.
+unsafe fn clear(instance: *mut ffi::PyObject) {
+    let instance = instance.cast::<Ready>();
+    // SAFETY: the caller's promise; both are owned or null.
     unsafe {
-        if !(*instance.cast::<Ready>()).failed {
-            return value;
-        }
-        ffi::PyErr_SetObject(ffi::Py_TYPE(value).cast(), value);
-        ffi::Py_DECREF(value);
+        ffi::Py_XDECREF(ptr::replace(&raw mut (*instance).stream, ptr::null_mut()));
+        ffi::Py_XDECREF(ptr::replace(&raw mut (*instance).waits, ptr::null_mut()));
     }
-    ptr::null_mut()
 }
 
 unsafe extern "C" fn dealloc(instance: *mut ffi::PyObject) {
@@ -139,10 +117,96 @@ unsafe extern "C" fn dealloc(instance: *mut ffi::PyObject) {
     // is referred to by its instances.
     unsafe {
         let class = ffi::Py_TYPE(instance);
-        ffi::Py_XDECREF((*instance.cast::<Ready>()).value);
+        clear(instance);
         ffi::PyObject_Free(instance.cast());
         ffi::Py_DECREF(class.cast());
     }
+}
+
+/// What a step of a stream gives, owned.
+enum Step {
+    Message(*mut ffi::PyObject),
+    /// A coroutine that waits for the next message.
+    Wait(*mut ffi::PyObject),
+    /// An exception, which is set.
+    Raise,
+}
+
+/// Takes the next message off a stream.
+///
+/// # Safety
+///
+/// `stream` is an owned reference to a `Stream`, and the interpreter is held.
+unsafe fn take(stream: *mut ffi::PyObject) -> Step {
+    Python::attach(|py| {
+        // SAFETY: the caller's promise.
+        let stream = unsafe { Bound::from_owned_ptr(py, stream).cast_into_unchecked::<Stream>() };
+        let step = match Stream::take_next(&stream) {
+            Ok(Some(message)) => return Step::Message(message.into_ptr()),
+            Ok(None) => Stream::wait(&stream),
+            Err(error) => Err(error),
+        };
+        match step {
+            Ok(coroutine) => Step::Wait(coroutine.into_ptr()),
+            Err(error) => {
+                error.restore(py);
+                Step::Raise
+            }
+        }
+    })
+}
+
+unsafe extern "C" fn send(
+    instance: *mut ffi::PyObject,
+    sent: *mut ffi::PyObject,
+    result: *mut *mut ffi::PyObject,
+) -> ffi::PySendResult {
+    let own = instance.cast::<Ready>();
+    // SAFETY: the interpreter calls this with a live instance and a place for the result. What the
+    // instance held is owned here once it was taken out.
+    unsafe {
+        *result = ptr::null_mut();
+        if (*own).waits.is_null() {
+            let stream = ptr::replace(&raw mut (*own).stream, ptr::null_mut());
+            if stream.is_null() {
+                let text = c"cannot reuse already awaited message";
+                ffi::PyErr_SetString(ffi::PyExc_RuntimeError, text.as_ptr());
+                return ffi::PySendResult::PYGEN_ERROR;
+            }
+            match take(stream) {
+                Step::Message(message) => {
+                    *result = message;
+                    return ffi::PySendResult::PYGEN_RETURN;
+                }
+                Step::Raise => return ffi::PySendResult::PYGEN_ERROR,
+                Step::Wait(coroutine) => (*own).waits = coroutine,
+            }
+        }
+        let waits = ffi::Py_NewRef((*own).waits);
+        let status = ffi::PyIter_Send(waits, sent, result);
+        ffi::Py_DECREF(waits);
+        if status != ffi::PySendResult::PYGEN_NEXT {
+            clear(instance);
+        }
+        status
+    }
+}
+
+/// `send` for those who call it by name: a result is an exception.
+unsafe extern "C" fn send_method(
+    instance: *mut ffi::PyObject,
+    sent: *mut ffi::PyObject,
+) -> *mut ffi::PyObject {
+    let mut result = ptr::null_mut();
+    // SAFETY: the interpreter calls this with a live instance; the result is owned here.
+    unsafe {
+        if send(instance, sent, &mut result) == ffi::PySendResult::PYGEN_RETURN {
+            ffi::PyErr_SetObject(ffi::PyExc_StopIteration, result);
+            ffi::Py_DECREF(result);
+            return ptr::null_mut();
+        }
+    }
+    result
 }
 
 unsafe extern "C" fn itself(instance: *mut ffi::PyObject) -> *mut ffi::PyObject {
@@ -151,41 +215,39 @@ unsafe extern "C" fn itself(instance: *mut ffi::PyObject) -> *mut ffi::PyObject 
 }
 
 unsafe extern "C" fn next(instance: *mut ffi::PyObject) -> *mut ffi::PyObject {
-    // SAFETY: the interpreter calls this with a live instance; `value` is owned here.
-    unsafe {
-        let value = value(instance);
-        if !value.is_null() {
-            ffi::PyErr_SetObject(ffi::PyExc_StopIteration, value);
-            ffi::Py_DECREF(value);
-        }
-        ptr::null_mut()
-    }
-}
-
-unsafe extern "C" fn send(
-    instance: *mut ffi::PyObject,
-    _sent: *mut ffi::PyObject,
-    result: *mut *mut ffi::PyObject,
-) -> ffi::PySendResult {
-    // SAFETY: the interpreter calls this with a live instance and a place for the result.
-    unsafe {
-        *result = value(instance);
-        match (*result).is_null() {
-            true => ffi::PySendResult::PYGEN_ERROR,
-            false => ffi::PySendResult::PYGEN_RETURN,
-        }
-    }
-}
-
-unsafe extern "C" fn send_method(
-    instance: *mut ffi::PyObject,
-    _sent: *mut ffi::PyObject,
-) -> *mut ffi::PyObject {
     // SAFETY: the interpreter calls this with a live instance.
-    unsafe { next(instance) }
+    unsafe { send_method(instance, ffi::Py_None()) }
 }
 
-/// `throw(exception)`, or `throw(class, exception, traceback)`; the value is let go.
+/// Calls a method of the coroutine that waits; null with an exception set when it raises.
+///
+/// # Safety
+///
+/// `instance` is a live `Ready` whose coroutine is there, `arguments` a tuple or null; the
+/// interpreter is held.
+unsafe fn pass_on(
+    instance: *mut ffi::PyObject,
+    method: &std::ffi::CStr,
+    arguments: *mut ffi::PyObject,
+) -> *mut ffi::PyObject {
+    // SAFETY: the caller's promise; what is made here is let go of here.
+    unsafe {
+        let waits = ffi::Py_NewRef((*instance.cast::<Ready>()).waits);
+        let method = ffi::PyObject_GetAttrString(waits, method.as_ptr());
+        let result = match method.is_null() {
+            true => method,
+            false => ffi::PyObject_CallObject(method, arguments),
+        };
+        ffi::Py_XDECREF(method);
+        ffi::Py_DECREF(waits);
+        if result.is_null() {
+            clear(instance);
+        }
+        result
+    }
+}
+
+/// `throw(exception)`, or `throw(class, exception, traceback)`. The message stays where it is.
 unsafe extern "C" fn throw(
     instance: *mut ffi::PyObject,
     arguments: *mut ffi::PyObject,
@@ -197,10 +259,10 @@ unsafe extern "C" fn throw(
             ffi::PyErr_SetString(ffi::PyExc_TypeError, c"throw() needs an exception".as_ptr());
             return ptr::null_mut();
         }
-        ffi::Py_XDECREF(ptr::replace(
-            &raw mut (*instance.cast::<Ready>()).value,
-            ptr::null_mut(),
-        ));
+        if !(*instance.cast::<Ready>()).waits.is_null() {
+            return pass_on(instance, c"throw", arguments);
+        }
+        clear(instance);
         let first = ffi::PyTuple_GetItem(arguments, 0);
         if ffi::PyExceptionInstance_Check(first) != 0 {
             ffi::PyErr_SetObject(ffi::Py_TYPE(first).cast(), first);
@@ -217,12 +279,16 @@ unsafe extern "C" fn close(
     instance: *mut ffi::PyObject,
     _: *mut ffi::PyObject,
 ) -> *mut ffi::PyObject {
-    // SAFETY: the interpreter calls this with a live instance, whose value is owned.
+    // SAFETY: the interpreter calls this with a live instance.
     unsafe {
-        ffi::Py_XDECREF(ptr::replace(
-            &raw mut (*instance.cast::<Ready>()).value,
-            ptr::null_mut(),
-        ));
+        if !(*instance.cast::<Ready>()).waits.is_null() {
+            let closed = pass_on(instance, c"close", ptr::null_mut());
+            if closed.is_null() {
+                return closed;
+            }
+            ffi::Py_DECREF(closed);
+        }
+        clear(instance);
         ffi::Py_NewRef(ffi::Py_None())
     }
 }

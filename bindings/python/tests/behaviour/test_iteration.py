@@ -7,6 +7,7 @@ from contextlib import aclosing
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import pytest
 from support.fake import FakeCli
 from support.leftovers import is_gone
@@ -171,3 +172,92 @@ async def test_inside_an_anyio_task_group_and_out_again(cli: FakeCli) -> None:
     with anyio.CancelScope():
         await messages.__anext__()
     await messages.aclose()
+
+
+async def arrived(client: towline.ClaudeSDKClient, count: int) -> None:
+    """So many messages wait for a reader."""
+    engine: Any = client._engine
+    with anyio.fail_after(10):
+        while len(engine.inbox) < count:
+            await anyio.sleep(0.01)
+
+
+def answer_of(messages: list[Any]) -> list[str]:
+    return [message.content[0].text for message in messages if isinstance(message, towline.AssistantMessage)]
+
+
+@pytest.mark.loops("asyncio", "uvloop")
+async def test_a_step_that_is_cancelled_before_it_begins_takes_no_message(cli: FakeCli) -> None:
+    async with towline.ClaudeSDKClient(cli.options(MANY)) as client:
+        await client.query("hi")
+        await arrived(client, 52)
+        messages: Any = client.receive_response()
+        steps = [asyncio.create_task(messages.__anext__()) for _ in range(3)]
+        for step in steps:
+            step.cancel()
+        await asyncio.wait(steps)
+        assert all(step.cancelled() for step in steps)
+        with pytest.raises(asyncio.TimeoutError):
+            # Takes no message in some versions of Python, and one in others.
+            await asyncio.wait_for(messages.__anext__(), 0)
+            raise asyncio.TimeoutError
+        with anyio.move_on_after(0):
+            await anyio.lowlevel.checkpoint()
+            await messages.__anext__()
+        rest = [message async for message in messages]
+    assert answer_of(rest) == [str(number) for number in range(50)]
+
+
+async def test_a_scope_that_is_over_takes_no_message(cli: FakeCli) -> None:
+    async with towline.ClaudeSDKClient(cli.options(MANY)) as client:
+        await client.query("hi")
+        await arrived(client, 52)
+        messages: Any = client.receive_response()
+        seen = []
+        for _ in range(3):
+            with anyio.move_on_after(0):
+                seen.append(await messages.__anext__())
+        async with anyio.create_task_group() as tasks:
+
+            async def step() -> None:
+                seen.append(await messages.__anext__())
+
+            tasks.cancel_scope.cancel()
+            tasks.start_soon(step)
+        seen += [message async for message in messages]
+    assert len(seen) == 52
+    assert answer_of(seen) == [str(number) for number in range(50)]
+
+
+async def test_a_step_that_nobody_awaits_takes_no_message(cli: FakeCli) -> None:
+    async with towline.ClaudeSDKClient(cli.options(MANY)) as client:
+        await client.query("hi")
+        await arrived(client, 52)
+        messages: Any = client.receive_response()
+        messages.__anext__()
+        left = messages.__anext__()
+        left.close()
+        with pytest.raises(RuntimeError, match="already awaited"):
+            await left
+        thrown = messages.__anext__()
+        with pytest.raises(KeyError):
+            thrown.throw(KeyError("k"))
+        rest = [message async for message in messages]
+    assert answer_of(rest) == [str(number) for number in range(50)]
+
+
+async def test_a_reader_that_comes_too_late_waits(cli: FakeCli) -> None:
+    """Two steps are made while one message is there: the second is for the next one."""
+    later = [PROMPT, INIT, PROMPT, text("later"), RESULT]
+    async with towline.ClaudeSDKClient(cli.options(later)) as client:
+        await client.query("hi")
+        await arrived(client, 1)
+        messages: Any = client.receive_response()
+        first, second, third = (messages.__anext__() for _ in range(3))
+        assert isinstance(await first, towline.SystemMessage)
+        with anyio.move_on_after(0.05) as scope:
+            await second
+        assert scope.cancelled_caught
+        await client.query("on")
+        assert answer_of([await third]) == ["later"]
+        assert isinstance(await messages.__anext__(), towline.ResultMessage)
