@@ -1,5 +1,5 @@
 // The same module for `import`: one instance, however a program loads it.
-import towline from './dist/index.js';
+import towline from './index.cjs';
 
 export const {
   AbortError,
