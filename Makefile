@@ -82,6 +82,7 @@ python-test: python cli ## pass the tests of the Python package
 
 python-check: python ## format, lints and types of the Python package and its examples
 	cd bindings/python && $(PYTHON_BIN)/ruff format --quiet --check $(PYTHON_FORMATTED)
+	cd bindings/python && $(PYTHON_BIN)/python tools/controls.py --check
 	cd bindings/python && $(PYTHON_BIN)/ruff check --quiet . ../../tests/drivers/python ../../examples/python
 	cd bindings/python && $(PYTHON_BIN)/mypy --no-error-summary
 	cd bindings/python && $(PYTHON_BIN)/mypy --no-error-summary ../../examples/python/*.py

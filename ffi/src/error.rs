@@ -253,6 +253,9 @@ impl From<Error> for Failure {
                     .with("limitMs", limit_ms)
                     .with_end(&failure)
             }
+            Error::InitializeTooLong { failure, .. } => {
+                Failure::new(TOWLINE_ERR_FAILED, message).with_end(&failure)
+            }
             Error::Failed(end) => Failure::new(TOWLINE_ERR_FAILED, message).with_end(&end),
             Error::Closed => Failure::new(TOWLINE_ERR_CLOSED, message),
             Error::Reentrant => Failure::new(TOWLINE_ERR_REENTRANT, message),

@@ -35,7 +35,7 @@ fn code(error: &Error) -> &'static str {
             _ => "SESSION_CLOSED",
         },
         Error::ExitedBeforeInitialize(_) => "EXITED_BEFORE_INITIALIZE",
-        Error::InitializeRefused { .. } => "INITIALIZE_REFUSED",
+        Error::InitializeRefused { .. } | Error::InitializeTooLong { .. } => "INITIALIZE_REFUSED",
         Error::InitializeTimedOut { .. } => "INITIALIZE_TIMED_OUT",
         Error::Failed(_) => "PROCESS_FAILED",
         Error::ErrorResult(_) => "ERROR_RESULT",
@@ -51,6 +51,7 @@ fn failure(error: &Error) -> Option<&Failure> {
         Error::ExitedBeforeInitialize(failure)
         | Error::InitializeRefused { failure, .. }
         | Error::InitializeTimedOut { failure, .. }
+        | Error::InitializeTooLong { failure, .. }
         | Error::Failed(failure)
         | Error::ErrorResult(failure) => Some(failure),
         _ => None,

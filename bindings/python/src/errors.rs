@@ -35,6 +35,14 @@ impl IntoArguments for String {
     }
 }
 
+/// A text, and the exception behind it.
+impl IntoArguments for (String, PyErr) {
+    fn call<'py>(self, class: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let (text, cause) = self;
+        class.call1((text, cause.into_value(class.py())))
+    }
+}
+
 /// A message, an exit status and the end of stderr.
 impl IntoArguments for (String, Option<i32>, Option<String>) {
     fn call<'py>(self, class: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
@@ -52,6 +60,11 @@ pub(crate) fn exception(py: Python<'_>, error: Error) -> PyErr {
         | Error::ErrorResult(failure) => ended(py, &failure, None),
         // The program waits and tries again.
         Error::Local(LocalError::QueueFull { .. }) => PyBlockingIOError::new_err(error.to_string()),
+        Error::InitializeTooLong { length, limit, .. } => {
+            let text = format!("a message of {length} bytes exceeds max_buffer_size ({limit})");
+            let cause = PyValueError::new_err(error.to_string());
+            raise(py, "CLIJSONDecodeError", (text, cause))
+        }
         error => raise(py, "CLIConnectionError", error.to_string()),
     }
 }

@@ -17,6 +17,7 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import claude_agent_sdk as official
 import pytest
@@ -41,6 +42,9 @@ IGNORED_VARIABLES = {"RECORD", "LC_CTYPE", "_", "SHLVL", "OLDPWD"}
 
 # By which the watchdog knows the processes of a session.
 IGNORED_VARIABLES |= {"TOWLINE_SESSION"}
+
+# Set by libreadline behind the back of `os.environ`, if something has imported it.
+IGNORED_VARIABLES |= {"LINES", "COLUMNS"}
 
 SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}}
 
@@ -231,6 +235,11 @@ TABLE: dict[str, Options] = {
     "empty sandbox": same(sandbox={}),
     "numbers as text": same(max_turns="3", max_budget_usd="0.25", max_thinking_tokens="7"),
     "empty numbers": same(max_turns=""),
+    "switches by what is true": same(include_partial_messages=1, strict_mcp_config="yes"),
+    "lists of other kinds": same(allowed_tools=("Read", "Edit"), betas={"b"}),
+    "directories in a tuple": same(add_dirs=("/a", Path("/b"))),
+    "a UUID": same(resume=UUID(int=1), fork_session=True, session_id=UUID(int=2)),
+    "a plugin's path": same(plugins=[{"type": "local", "path": Path("/p")}]),
     "variables of other kinds": same(env={"A": b"bytes", "B": Path("/b")}),
     "directories": same(add_dirs=["/a", Path("/b c")]),
     "stdio server": same(mcp_servers={"x": STDIO}),
@@ -378,6 +387,7 @@ UNUSABLE: dict[str, dict[str, Any]] = {
     "an effort that is a number": {"effort": 5},
     "a fallback that is a number": {"fallback_model": 5},
     "a mode that is a number": {"permission_mode": 5},
+    "a prompt with a number": {"system_prompt": {"type": "preset", "append": 5}},
     "a tool that is a number": {"allowed_tools": [5]},
     "a source that is a number": {"setting_sources": [5]},
 }
@@ -426,6 +436,69 @@ def test_an_option_that_cannot_be_used_is_named(name: str, synchronous: bool) ->
     (option,) = UNUSABLE[name]
     assert option in str(raised.value)
     assert isinstance(raised.value.__cause__, (TypeError, ValueError))
+
+
+NAN, INFINITY = float("nan"), float("inf")
+
+# What the official package passes on, so that the CLI does something else than was meant, or
+# nothing and nobody is told.
+STRICTER: dict[str, dict[str, Any]] = {
+    "turns that are no number": {"max_turns": NAN},
+    "half a turn": {"max_turns": 1.5},
+    "an endless budget": {"max_budget_usd": INFINITY},
+    "a task's budget that is no number": {"task_budget": {"total": NAN}},
+    "thinking that is no number": {"thinking": {"type": "enabled", "budget_tokens": NAN}},
+    "thinking that is a number": {"thinking": 5},
+    "a schema with no number": {"output_format": {"type": "json_schema", "schema": {"a": NAN}}},
+    "a server with no number": {"mcp_servers": {"a": {"command": "x", "env": {"A": NAN}}}},
+    "a sandbox with no number": {"sandbox": {"enabled": INFINITY}},
+    "an agent that is a number": {"agents": {"a": 5}},
+    "one directory as text": {"add_dirs": "/a"},
+    "a number as a directory": {"add_dirs": [5]},
+    "no directory": {"add_dirs": [None]},
+    "a limit below zero": {"max_buffer_size": -1},
+    "a limit of no number": {"max_buffer_size": NAN},
+    "a limit of words": {"max_buffer_size": "much"},
+    "tools as text": {"allowed_tools": "Read"},
+    "hooks that wait for words": {
+        "hooks": {"Stop": [towline.HookMatcher(hooks=[unused], timeout="x")]}  # type: ignore[arg-type]
+    },
+    "hooks that wait for no number": {
+        "hooks": {"Stop": [towline.HookMatcher(hooks=[unused], timeout=NAN)]}
+    },
+    "hooks for a number": {"hooks": {"Stop": [towline.HookMatcher(5, [unused])]}},  # type: ignore[arg-type]
+    "a flush that is a number": {"session_store_flush": 5},
+}
+
+
+@pytest.mark.parametrize("name", STRICTER)
+def test_what_can_mean_nothing_is_refused_by_name(name: str) -> None:
+    made = towline.ClaudeAgentOptions(**{"cli_path": CLI, **STRICTER[name]})
+    with pytest.raises((towline.CLIConnectionError, TypeError, ValueError)) as raised:
+        towline.Session(made).connect()
+    (option,) = STRICTER[name]
+    assert option in str(raised.value)
+
+
+@pytest.mark.parametrize("limit", [10, "10"])
+def test_both_tell_of_a_limit_that_the_first_answer_exceeds(
+    limit: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.CRITICAL)
+    monkeypatch.setenv("RECORD", str(tmp_path / "record.json"))
+    assert refusal(official, tmp_path, {"max_buffer_size": 10}) == "CLIJSONDecodeError"
+    assert refusal(towline, tmp_path, {"max_buffer_size": limit}) == "CLIJSONDecodeError"
+    made = towline.ClaudeAgentOptions(cli_path=CLI, max_buffer_size=limit)
+    with pytest.raises(towline.CLIJSONDecodeError, match="max_buffer_size") as raised:
+        towline.Session(made).connect()
+    assert isinstance(raised.value.original_error, ValueError)
+
+
+def test_bytes_are_paths_too() -> None:
+    launch = prepare(towline.ClaudeAgentOptions(cwd=b"/c", cli_path=b"/x", add_dirs=[b"/d"]))  # type: ignore[arg-type, list-item]
+    found = [launch.document[name] for name in ("cwd", "cli_path", "add_dirs")]
+    assert found == ["/c", "/x", ["/d"]]
+    assert prepare(towline.ClaudeAgentOptions(user=5)).document["user"] == "5"  # type: ignore[arg-type]
 
 
 def test_text_that_is_no_number_is_refused() -> None:

@@ -133,7 +133,7 @@ def test_errors(cli: FakeCli) -> None:
             open_session.ask("x")
         assert raised.value.exit_code == 4
         with pytest.raises((CLIConnectionError, ProcessError)):
-            open_session.set_model(model="m")
+            open_session.set_model("m")
 
 
 def test_after_fork_the_child_is_told(cli: FakeCli) -> None:

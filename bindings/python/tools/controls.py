@@ -119,7 +119,8 @@ def method(subtype: str, schema: dict[str, Any], asynchronous: bool) -> str:
             optional.append(pair)
         text = described(field.get("description", ""), " " * 16)
         lines.append(f"            {name}: {text}")
-    if len(required) < len(fields):
+    # A lone one needs no name.
+    if len(required) < len(fields) > 1:
         signature.insert(1 + len(required), "*")
     text = described(schema.get("description", ""), " " * 8)
     doc = f'        """{text}"""'

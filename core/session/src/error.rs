@@ -173,6 +173,17 @@ pub enum Error {
         /// Its end.
         failure: Failure,
     },
+    /// A line that came before the answer to `initialize`, most likely the answer itself, was longer
+    /// than a line may be.
+    #[error("the CLI did not open the session: a line of {length} bytes is longer than the {limit} that option maxLineBytes allows; raise it")]
+    InitializeTooLong {
+        /// Of the line.
+        length: u64,
+        /// What it may have.
+        limit: usize,
+        /// The end of the CLI.
+        failure: Failure,
+    },
     /// The CLI ended by itself with an error.
     #[error("the CLI failed: {0}")]
     Failed(Failure),

@@ -22,7 +22,7 @@ or the handshake: all that is the core's (`core/protocol/src/launch`).
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -86,38 +86,37 @@ class Launch:
 
 # Passed on as they are when they are not at their default.
 _PLAIN = (
-    "allowed_tools",
-    "betas",
-    "continue_conversation",
-    "disallowed_tools",
     "effort",
-    "enable_file_checkpointing",
     "fallback_model",
+    "model",
+    "permission_mode",
+    "permission_prompt_tool_name",
+    "resume_drops_turn",
+    "resume_session_at",
+    "sandbox",
+    "client_app",
+)
+
+# Set by whatever is true.
+_SWITCHES = (
+    "continue_conversation",
+    "enable_file_checkpointing",
     "fork_session",
     "forward_subagent_text",
     "include_hook_events",
     "include_partial_messages",
-    "max_turns",
-    "max_budget_usd",
-    "max_buffer_size",
-    "max_thinking_tokens",
-    "model",
-    "permission_mode",
-    "permission_prompt_tool_name",
-    "resume",
-    "resume_drops_turn",
-    "resume_session_at",
-    "sandbox",
-    "session_id",
-    "setting_sources",
     "strict_mcp_config",
-    "user",
     "verbatim_prompts",
-    "client_app",
 )
 
 # Which may be given as text, as they come from the environment.
-_NUMBERS = ("max_turns", "max_budget_usd", "max_thinking_tokens")
+_NUMBERS = ("max_turns", "max_budget_usd", "max_buffer_size", "max_thinking_tokens")
+
+# Of which any iterable will do.
+_LISTS = ("allowed_tools", "betas", "disallowed_tools", "setting_sources")
+
+# Whose text counts, as that of a UUID.
+_NAMES = ("resume", "session_id")
 
 # Fields of Options that do not go into the document.
 _CALLABLES = ("on_elicitation", "on_dialog", "on_request", "unknown_messages")
@@ -142,17 +141,7 @@ def prepare(options: ClaudeAgentOptions) -> Launch:
     document: dict[str, Any] = {"dialect": "python"}
     launch.document = document
 
-    for name in _PLAIN:
-        value = getattr(options, name)
-        if value is not None and value is not False:
-            if name in _NUMBERS and isinstance(value, str):
-                value = _number(value)
-                if value == "":
-                    continue
-            if type(value) is not list or value:
-                document[name] = value
-            elif name == "setting_sources":
-                document[name] = []
+    _plain(options, document)
     _shaped(options, document)
 
     launch.servers = {}
@@ -171,6 +160,10 @@ def prepare(options: ClaudeAgentOptions) -> Launch:
 
     launch.store = options.session_store
     launch.store_flush = options.session_store_flush
+    if launch.store_flush not in ("batched", "eager"):
+        raise ValueError(
+            f'session_store_flush: {launch.store_flush!r} is neither "batched" nor "eager"'
+        )
     launch.materialized = None
     if launch.store is not None:
         document["session_store"] = True
@@ -204,6 +197,43 @@ def _extended(options: "Options", launch: Launch) -> None:
             launch.document[name] = os.fspath(value) if isinstance(value, os.PathLike) else value
 
 
+def _plain(options: ClaudeAgentOptions, document: dict[str, Any]) -> None:
+    """The options whose values look the same in the document, or nearly so."""
+    for name in _PLAIN:
+        value = getattr(options, name)
+        if value is not None and value is not False:
+            document[name] = value
+    for name in _SWITCHES:
+        if getattr(options, name):
+            document[name] = True
+    for name in _NUMBERS:
+        value = getattr(options, name)
+        if isinstance(value, str):
+            value = _number(value)
+            if value == "":
+                continue
+        if value is not None and value is not False:
+            document[name] = value
+    for name in _LISTS:
+        value = getattr(options, name)
+        if value or (value is not None and name == "setting_sources"):
+            document[name] = _list(value)
+    for name in _NAMES:
+        value = getattr(options, name)
+        if value is not None:
+            document[name] = str(value)
+    user: Any = options.user
+    if user is not None:
+        document["user"] = str(user) if type(user) is int else user
+
+
+def _list(value: Any) -> Any:
+    """An iterable as a list, but a text, which is one only by its letters."""
+    if isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping)):
+        return list(value)
+    return value
+
+
 def _number(text: str) -> Any:
     """A number that is given as text, or the text, if it is none."""
     text = text.strip()
@@ -218,7 +248,7 @@ def _number(text: str) -> Any:
 
 def _path(name: str, value: Any, kind: type[CLIConnectionError] = CLIConnectionError) -> Any:
     try:
-        return os.fspath(value)
+        return os.fsdecode(value)
     except TypeError as error:
         raise kind(f"Failed to start Claude Code: {name} must be a path: {error}") from error
 
@@ -246,9 +276,9 @@ def _shaped(options: ClaudeAgentOptions, document: dict[str, Any]) -> None:
     tools = options.tools
     if tools is not None:
         document["tools"] = (
-            list(tools)
-            if isinstance(tools, (list, tuple))
-            else {"type": "preset", "preset": "claude_code"}
+            {"type": "preset", "preset": "claude_code"}
+            if isinstance(tools, Mapping)
+            else _list(tools)
         )
     skills = options.skills
     if skills is not None:
@@ -267,7 +297,7 @@ def _shaped(options: ClaudeAgentOptions, document: dict[str, Any]) -> None:
     if options.task_budget is not None:
         document["task_budget"] = {"total": options.task_budget["total"]}
     if options.thinking is not None:
-        thinking: dict[str, Any] = dict(options.thinking)
+        thinking = _mapping("thinking", options.thinking)
         document["thinking"] = {
             key: thinking[key] for key in ("type", "budget_tokens", "display") if key in thinking
         }
@@ -286,9 +316,13 @@ def _shaped(options: ClaudeAgentOptions, document: dict[str, Any]) -> None:
             os.fspath(settings) if isinstance(settings, os.PathLike) else settings
         )
     if options.add_dirs:
-        document["add_dirs"] = [
-            _path("add_dirs", directory) for directory in options.add_dirs
-        ]
+        directories = _list(options.add_dirs)
+        if not isinstance(directories, list):
+            raise CLIConnectionError(
+                "Failed to start Claude Code: add_dirs must be a list of paths, "
+                f"not {type(directories).__name__}"
+            ) from TypeError(f"expected list, not {type(directories).__name__}")
+        document["add_dirs"] = [_path("add_dirs", directory) for directory in directories]
     if options.cwd:
         document["cwd"] = _path("cwd", options.cwd)
     if options.cli_path is not None:
@@ -300,6 +334,12 @@ def _shaped(options: ClaudeAgentOptions, document: dict[str, Any]) -> None:
             flag: None if value is None else str(value)
             for flag, value in options.extra_args.items()
         }
+
+
+def _mapping(name: str, value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise TypeError(f"{name} must be a dict, not {type(value).__name__}")
+    return value
 
 
 _PLUGIN_KEYS = ("type", "path", "skipMcpDiscovery", "skip_mcp_discovery")
@@ -319,16 +359,27 @@ def _prompt(prompt: Mapping[str, Any]) -> dict[str, Any]:
             value = os.fspath(value)
         if isinstance(value, wanted):
             form[key] = value
+        elif value is not None and wanted is not bool:
+            raise CLIConnectionError(
+                f"Failed to start Claude Code: system_prompt: {key} must be text, "
+                f"not {type(value).__name__}"
+            ) from TypeError(f"expected str, not {type(value).__name__}")
     return form
 
 
 def _plugin(plugin: Any) -> dict[str, Any]:
     if plugin["type"] != "local":
         raise ValueError(f"Unsupported plugin type: {plugin['type']}")
-    return {key: plugin[key] for key in _PLUGIN_KEYS if key in plugin}
+    return {
+        key: os.fspath(plugin[key]) if isinstance(plugin[key], os.PathLike) else plugin[key]
+        for key in _PLUGIN_KEYS
+        if key in plugin
+    }
 
 
 def _agent(agent: Any) -> dict[str, Any]:
+    if not isinstance(agent, dict) and not hasattr(agent, "__dict__"):
+        raise TypeError(f"agents must be a dict of AgentDefinition, not of {type(agent).__name__}")
     definition: dict[str, Any] = agent if isinstance(agent, dict) else vars(agent)
     return {key: value for key, value in definition.items() if value is not None}
 
@@ -374,8 +425,15 @@ def _hooks(event: str, matcher: Any) -> list[Hook]:
     get: Callable[[str], Any] = (
         matcher.get if isinstance(matcher, dict) else lambda name: getattr(matcher, name, None)
     )
+    pattern, timeout = get("matcher"), get("timeout")
+    if pattern is not None and not isinstance(pattern, str):
+        raise TypeError(f"hooks: matcher must be a str, not {type(pattern).__name__}")
+    if timeout is not None and not isinstance(timeout, (int, float)):
+        raise TypeError(f"hooks: timeout must be seconds, not {type(timeout).__name__}")
+    if timeout is not None and not timeout >= 0:
+        raise ValueError(f"hooks: timeout must be seconds, 0 or more, not {timeout}")
     return [
-        Hook(event, get("matcher"), get("timeout"), get("on_failure"), callback)
+        Hook(event, pattern, timeout, get("on_failure"), callback)
         for callback in get("hooks") or ()
     ]
 

@@ -184,3 +184,14 @@ async def test_any_event_can_have_hooks(cli: FakeCli, event: str) -> None:
     await talk(cli.options(ending(*steps), hooks=hooks))
     cli.holds()
     assert list(cli.initialize()["hooks"]) == [event]
+
+
+@pytest.mark.parametrize("odd", [float("nan"), float("-inf"), object()])
+async def test_an_output_that_json_cannot_say_is_an_error_answer(cli: FakeCli, odd: Any) -> None:
+    async def callback(*_: Any) -> Any:
+        return {"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": {"value": odd}}}
+
+    await talk(cli.options(ending(call("h1", FIRST), answered("h1", subtype="error")), **before_a_tool(callback)))
+    cli.holds()
+    (answer,) = [line["response"] for line in cli.received("control_response")]
+    assert "JSON" in answer["error"]

@@ -225,3 +225,28 @@ async def test_a_one_shot_query_keeps_its_input_open_for_the_callback(cli: FakeC
     kinds = [type(message).__name__ async for message in towline.query(prompt="hi", options=options)]
     assert kinds[-1] == "ResultMessage"
     cli.holds()
+
+
+@pytest.mark.parametrize("odd", [float("nan"), float("inf"), object()])
+async def test_an_input_that_json_cannot_say_is_an_error_answer(cli: FakeCli, odd: Any) -> None:
+    async def can_use_tool(*_: Any) -> Any:
+        return towline.PermissionResultAllow(updated_input={"value": odd})
+
+    await talk(cli.options(ending(permission(), answered("p1", subtype="error")), can_use_tool=can_use_tool))
+    cli.holds()
+    (answer,) = [line["response"] for line in cli.received("control_response")]
+    assert "JSON" in answer["error"]
+
+
+async def test_a_prompt_that_json_cannot_say_is_refused(cli: FakeCli) -> None:
+    async with towline.ClaudeSDKClient(cli.options(turn())) as client:
+        for odd in (float("nan"), object()):
+
+            async def prompts(odd: Any = odd) -> Any:
+                yield {"type": "user", "message": {"role": "user", "content": "hi", "odd": odd}}
+
+            with pytest.raises((TypeError, ValueError), match="JSON"):
+                await client.query(prompts())
+        await client.query("hi")
+        messages = [message async for message in client.receive_response()]
+    assert isinstance(messages[-1], towline.ResultMessage)

@@ -186,3 +186,17 @@ def test_a_server_with_mcp_installed_is_one_of_it(nothing_left: None) -> None:
     config = towline.create_sdk_mcp_server("kit", "1.0.0", [count])
     assert config["type"] == "sdk" and config["name"] == "kit"
     assert isinstance(config["instance"], mcp.server.Server)
+
+
+@pytest.mark.parametrize("odd", [float("nan"), float("inf"), object()])
+async def test_a_result_that_json_cannot_say_is_a_failed_call(cli: FakeCli, odd: Any) -> None:
+    @towline.tool("measure", "Measures.", {})
+    async def measure(_: dict[str, Any]) -> dict[str, Any]:
+        return {"content": [{"type": "text", "text": "measured"}], "structuredContent": {"value": odd}}
+
+    steps = ending(mcp_call("m2", "kit", "measure", {}), answered("m2"))
+    await talk(cli.options(steps, **server(measure)))
+    cli.holds()
+    result = result_of(cli, "m2")["result"]
+    assert result["isError"] is True
+    assert "JSON" in result["content"][0]["text"]

@@ -96,6 +96,13 @@ pub enum HandshakeFailure {
     Result(String),
     /// No answer within the limit, in milliseconds.
     TimedOut(Millis),
+    /// A line came instead that is longer than the limit, in bytes: most likely the answer.
+    TooLong {
+        /// Of the line.
+        length: u64,
+        /// Of the connection.
+        limit: usize,
+    },
 }
 
 /// A control request of the host that waits for its answer.

@@ -20,7 +20,13 @@ impl Connection {
             Frame::Line(line) => line,
             Frame::TooLong(length) => {
                 let limit = self.config.line_limit;
-                return self.diagnose(Diagnostic::LineTooLong { length, limit });
+                self.diagnose(Diagnostic::LineTooLong { length, limit });
+                // The answer is the longest line that a CLI writes so early. Without it nothing
+                // would happen until the time for it is over.
+                if self.handshake.is_some() {
+                    self.handshake_failed(HandshakeFailure::TooLong { length, limit });
+                }
+                return;
             }
         };
         match RawMessage::scan(line.clone()) {

@@ -251,6 +251,13 @@ impl Core {
                     failure,
                 })
             }
+            Some(HandshakeFailure::TooLong { length, limit }) => {
+                return Some(Error::InitializeTooLong {
+                    length: *length,
+                    limit: *limit,
+                    failure,
+                })
+            }
             Some(_) => return Some(Error::ExitedBeforeInitialize(failure)),
             None => {}
         }

@@ -19,7 +19,7 @@ impl Session {
     /// [`poll`](Session::poll). Not needed: prompts may be sent before.
     ///
     /// Fails with what ended the session: [`Error::ExitedBeforeInitialize`],
-    /// [`Error::InitializeRefused`], [`Error::InitializeTimedOut`]; with [`Error::TimedOut`] when
+    /// [`Error::InitializeRefused`], [`Error::InitializeTimedOut`], [`Error::InitializeTooLong`]; with [`Error::TimedOut`] when
     /// `limit` passes first.
     pub fn connect(&self, limit: Option<Duration>) -> Result<(), Error> {
         let found = self.shared.wait_for(limit, |core| {
@@ -27,11 +27,11 @@ impl Session {
                 return Some(Ok(()));
             }
             // One that does not answer is not waited for until it is gone.
-            let late = matches!(
+            let unanswered = matches!(
                 core.connection.failure(),
-                Some(HandshakeFailure::TimedOut(_))
+                Some(HandshakeFailure::TimedOut(_) | HandshakeFailure::TooLong { .. })
             );
-            (late || core.has_ended()).then(|| Err(core.end_error().unwrap_or(Error::Closed)))
+            (unanswered || core.has_ended()).then(|| Err(core.end_error().unwrap_or(Error::Closed)))
         })?;
         found.unwrap_or_else(|| Err(timed_out(limit)))
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use towline::{Diagnostic, Event};
+use towline::{Diagnostic, Error, Event};
 
 use crate::support::*;
 
@@ -65,6 +65,23 @@ fn a_line_over_the_limit_is_skipped() {
     session.send("still there?").unwrap();
     message(&session, "result");
     session.close().unwrap();
+}
+
+/// Without the answer there is no session; nothing else would tell of it for a minute.
+#[test]
+fn an_answer_over_the_limit_fails_the_start() {
+    let fake = Fake::new(json!([])).set("maxLineBytes", 10);
+    let session = fake.begin();
+    let error = session.connect(Some(LONG)).unwrap_err();
+    let Error::InitializeTooLong { length, limit, .. } = &error else {
+        panic!("{error}");
+    };
+    assert!(*length > 10 && *limit == 10, "{error}");
+    assert!(error.to_string().contains("maxLineBytes"));
+    assert!(matches!(
+        until_closed(&session).error,
+        Some(Error::InitializeTooLong { .. })
+    ));
 }
 
 #[test]

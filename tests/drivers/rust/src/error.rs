@@ -38,6 +38,7 @@ impl From<Error> for StepError {
             Error::ExitedBeforeInitialize(failure)
             | Error::InitializeRefused { failure, .. }
             | Error::InitializeTimedOut { failure, .. }
+            | Error::InitializeTooLong { failure, .. }
             | Error::Failed(failure)
             | Error::ErrorResult(failure) => failure.exit,
             _ => None,

@@ -47,7 +47,7 @@ class AsyncControls:
         """
         return await self._control("apply_flag_settings", payload({"settings": settings}, {}, {}))
 
-    async def background_tasks(self, *, tool_use_id: str | None = None) -> dict[str, Any]:
+    async def background_tasks(self, tool_use_id: str | None = None) -> dict[str, Any]:
         """Sends running commands and subagents to the background.
 
         Args:
@@ -159,7 +159,7 @@ class AsyncControls:
         """Waits for the sign-in's end."""
         return await self._control("claude_oauth_wait_for_completion", {})
 
-    async def end_session(self, *, reason: str | None = None) -> dict[str, Any]:
+    async def end_session(self, reason: str | None = None) -> dict[str, Any]:
         """Ends the session: acknowledged, then the process exits 0 though its stdin is open.
 
         Args:
@@ -217,7 +217,7 @@ class AsyncControls:
         """Tells the plan of plan mode."""
         return await self._control("get_plan", {})
 
-    async def get_sandbox_dialog(self, *, lists: bool | None = None) -> dict[str, Any]:
+    async def get_sandbox_dialog(self, lists: bool | None = None) -> dict[str, Any]:
         """Tells what `/sandbox` shows.
 
         Args:
@@ -249,7 +249,7 @@ class AsyncControls:
         """
         return await self._control("get_task_output", payload({"task_id": task_id}, {}, {}))
 
-    async def get_usage(self, *, skip_behaviors: bool | None = None) -> dict[str, Any]:
+    async def get_usage(self, skip_behaviors: bool | None = None) -> dict[str, Any]:
         """Tells the session's totals and the account's rate limits.
 
         Args:
@@ -257,7 +257,7 @@ class AsyncControls:
         """
         return await self._control("get_usage", payload({}, {"skip_behaviors": skip_behaviors}, {}))
 
-    async def get_workspace_diff(self, *, uncommitted_hunks: bool | None = None) -> dict[str, Any]:
+    async def get_workspace_diff(self, uncommitted_hunks: bool | None = None) -> dict[str, Any]:
         """Tells what the working directory's changes are.
 
         Args:
@@ -390,7 +390,7 @@ class AsyncControls:
         """
         return await self._control("mcp_set_servers", payload({"servers": servers}, {}, {}))
 
-    async def mcp_status(self, *, live_reply: bool | None = None) -> dict[str, Any]:
+    async def mcp_status(self, live_reply: bool | None = None) -> dict[str, Any]:
         """Tells the state of the MCP servers.
 
         Args:
@@ -853,7 +853,7 @@ class Controls:
         """
         return self._control("apply_flag_settings", payload({"settings": settings}, {}, {}))
 
-    def background_tasks(self, *, tool_use_id: str | None = None) -> dict[str, Any]:
+    def background_tasks(self, tool_use_id: str | None = None) -> dict[str, Any]:
         """Sends running commands and subagents to the background.
 
         Args:
@@ -963,7 +963,7 @@ class Controls:
         """Waits for the sign-in's end."""
         return self._control("claude_oauth_wait_for_completion", {})
 
-    def end_session(self, *, reason: str | None = None) -> dict[str, Any]:
+    def end_session(self, reason: str | None = None) -> dict[str, Any]:
         """Ends the session: acknowledged, then the process exits 0 though its stdin is open.
 
         Args:
@@ -1009,7 +1009,7 @@ class Controls:
         """Tells what `/chrome` shows."""
         return self._control("get_chrome_dialog", {})
 
-    def get_context_usage(self, *, detail: str | None = None) -> dict[str, Any]:
+    def get_context_usage(self, detail: str | None = None) -> dict[str, Any]:
         """Tells what fills the context window.
 
         Args:
@@ -1029,7 +1029,7 @@ class Controls:
         """Tells the plan of plan mode."""
         return self._control("get_plan", {})
 
-    def get_sandbox_dialog(self, *, lists: bool | None = None) -> dict[str, Any]:
+    def get_sandbox_dialog(self, lists: bool | None = None) -> dict[str, Any]:
         """Tells what `/sandbox` shows.
 
         Args:
@@ -1061,7 +1061,7 @@ class Controls:
         """
         return self._control("get_task_output", payload({"task_id": task_id}, {}, {}))
 
-    def get_usage(self, *, skip_behaviors: bool | None = None) -> dict[str, Any]:
+    def get_usage(self, skip_behaviors: bool | None = None) -> dict[str, Any]:
         """Tells the session's totals and the account's rate limits.
 
         Args:
@@ -1069,7 +1069,7 @@ class Controls:
         """
         return self._control("get_usage", payload({}, {"skip_behaviors": skip_behaviors}, {}))
 
-    def get_workspace_diff(self, *, uncommitted_hunks: bool | None = None) -> dict[str, Any]:
+    def get_workspace_diff(self, uncommitted_hunks: bool | None = None) -> dict[str, Any]:
         """Tells what the working directory's changes are.
 
         Args:
@@ -1079,7 +1079,7 @@ class Controls:
             "get_workspace_diff", payload({}, {"uncommitted_hunks": uncommitted_hunks}, {})
         )
 
-    def interrupt(self, *, cancel_queued: bool | None = None) -> dict[str, Any]:
+    def interrupt(self, cancel_queued: bool | None = None) -> dict[str, Any]:
         """Ends the running turn. The answer comes before the turn's result; when none runs, there is
         no result. Waiting prompts run next unless they are cancelled too.
 
@@ -1211,7 +1211,7 @@ class Controls:
         """
         return self._control("mcp_set_servers", payload({"servers": servers}, {}, {}))
 
-    def mcp_status(self, *, live_reply: bool | None = None) -> dict[str, Any]:
+    def mcp_status(self, live_reply: bool | None = None) -> dict[str, Any]:
         """Tells the state of the MCP servers.
 
         Args:
@@ -1539,7 +1539,7 @@ class Controls:
             payload({"mode": mode, "serverName": server_name}, {"askForTools": ask_for_tools}, {}),
         )
 
-    def set_model(self, *, model: str | None | Unset = UNSET) -> dict[str, Any]:
+    def set_model(self, model: str | None | Unset = UNSET) -> dict[str, Any]:
         """Changes the model for what follows. The name is not checked.
 
         Args:

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from .._mcp import Entry, ToolServer
     from .._options import Launch
 
-dumps = json.JSONEncoder(separators=(",", ":")).encode
+# The CLI understands neither NaN nor infinity, which are no JSON.
+dumps = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 
 
 # Whose faults are no fault of the start in `claude_agent_sdk`.
@@ -50,20 +51,17 @@ def _blamed(error: Exception, launch: "Launch") -> tuple[str | None, str]:
     from ..types.extended import Options
 
     text = str(error)
-    if isinstance(error, ValueError):
-        found = re.match(r'option "(\w+)"|(\w+): ', text)
-        if found is None:
-            return None, text
+    found = re.match(r'option "(\w+)"|(\w+): ', text)
+    if found is not None and isinstance(error, ValueError):
         given = found[1] or found[2]
         name = re.sub("[A-Z]", lambda letter: "_" + letter[0].lower(), given)
         name = {"max_line_bytes": "max_buffer_size"}.get(name, name)
-        if not any(field.name == name for field in fields(Options)):
-            return None, text
-        return name, text.replace(given, name, 1)
+        if any(field.name == name for field in fields(Options)):
+            return name, text.replace(given, name, 1)
     for name, value in launch.document.items():
         try:
             dumps(value)
-        except TypeError:
+        except (TypeError, ValueError):
             return name, f"{name}: {text}"
     return None, text
 
