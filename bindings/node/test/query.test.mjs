@@ -23,6 +23,28 @@ test('a prompt of text: messages in order, stdin open until the result', async (
   assert.deepEqual(play.failures(), []);
 });
 
+test('a prompt of text has the form that the official package gives it', async () => {
+  const message = { role: 'user', content: [{ type: 'text', text: 'hi' }] };
+  const play = playing([{ expect: { type: 'user', session_id: '', message, parent_tool_use_id: null } }, { emit: result() }]);
+  await all(query({ prompt: 'hi', options: play.options }));
+  assert.deepEqual(play.failures(), []);
+});
+
+test('what came before a question is read before it is asked', async () => {
+  const lines = [init(), text('one'), text('two'), ask('p', { subtype: 'can_use_tool', tool_name: 'Bash', input: {}, tool_use_id: 't' }).emit];
+  const whole = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+  for (const steps of [[{ emit_raw: whole }], lines.map((emit) => ({ emit }))]) {
+    const play = playing([prompted, ...steps, answered('p', { subtype: 'success' }), { emit: result() }]);
+    const seen = [];
+    const canUseTool = async () => {
+      seen.push('asked');
+      return { behavior: 'allow', updatedInput: {} };
+    };
+    for await (const message of query({ prompt: 'hi', options: { ...play.options, canUseTool } })) seen.push(message.type);
+    assert.deepEqual(seen, ['system', 'assistant', 'assistant', 'asked', 'result']);
+  }
+});
+
 test('prompts of an iterable, one after another', async () => {
   const play = playing([
     { expect: { type: 'user', message: { content: 'one' } } },

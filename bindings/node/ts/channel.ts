@@ -58,6 +58,11 @@ interface Unread {
   single: boolean;
 }
 
+/** Runs once whoever waits for messages has taken those that came before. */
+function afterReaders(run: () => void): void {
+  void Promise.resolve().then(() => process.nextTick(run));
+}
+
 /** Takes the messages one by one, with the turn each belongs to (0: none), and the ends of turns. */
 export interface Route {
   message(message: any, turn: number): void;
@@ -301,8 +306,11 @@ export class Channel implements Watched {
       if (answered && !controller.signal.aborted) this.answer(key, answered);
       this.account();
     };
-    this.handlers.ask(asked).then(answer, (error) => {
-      answer([kind === 'tool' ? 'callError' : 'error', messageOf(error)]);
+    afterReaders(() => {
+      if (this.released) return;
+      this.handlers.ask(asked).then(answer, (error) => {
+        answer([kind === 'tool' ? 'callError' : 'error', messageOf(error)]);
+      });
     });
   }
 

@@ -93,7 +93,9 @@ export class RunningQuery {
       return;
     }
     try {
-      this.opened.sendText(prompt);
+      const content = [{ type: 'text', text: prompt }];
+      const message = { role: 'user', content } as const;
+      this.opened.send({ type: 'user', session_id: '', message, parent_tool_use_id: null } as SDKUserMessage);
       this.opened.endWhenSettled();
     } catch (error) {
       this.opened.fail(error);
