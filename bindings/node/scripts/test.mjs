@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { HINT, findChromium } from '../test/browser/chromium.mjs';
 
 const here = dirname(dirname(fileURLToPath(import.meta.url)));
 const run = (command, args) => {
@@ -15,3 +16,4 @@ const tests = readdirSync(join(here, 'test')).filter((name) => name.endsWith('.t
 const named = process.argv.slice(2);
 const files = tests.map((name) => join('test', name));
 run(process.execPath, ['--test', ...(named.length > 0 ? named : files)]);
+if (!findChromium()) console.log(`SKIPPED: the web page in a browser (${HINT})`);
