@@ -28,7 +28,7 @@ mod project;
 mod prompt;
 pub mod store;
 mod summary;
-mod time;
+pub mod time;
 mod unicode;
 mod window;
 

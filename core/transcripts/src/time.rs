@@ -3,7 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Now, in milliseconds since 1970.
-pub(crate) fn now() -> i64 {
+pub fn now() -> i64 {
     millis(SystemTime::now())
 }
 
@@ -20,7 +20,7 @@ pub(crate) fn millis(moment: SystemTime) -> i64 {
 }
 
 /// `2026-01-02T03:04:05.678Z`, as JavaScript's `toISOString` writes it.
-pub(crate) fn iso(millis: i64) -> String {
+pub fn iso(millis: i64) -> String {
     let (days, rest) = (millis.div_euclid(86_400_000), millis.rem_euclid(86_400_000));
     let (year, month, day) = date_of_days(days);
     let (hour, minute) = (rest / 3_600_000, rest / 60_000 % 60);
@@ -30,7 +30,7 @@ pub(crate) fn iso(millis: i64) -> String {
 
 /// The moment an ISO 8601 text names: a date, optionally a time, optionally an offset. Without an
 /// offset it is taken as UTC.
-pub(crate) fn parse_iso(text: &str) -> Option<i64> {
+pub fn parse_iso(text: &str) -> Option<i64> {
     let mut reader = Reader(text.as_bytes());
     let year = reader.digits(4)?;
     reader.byte(b'-')?;

@@ -1,5 +1,6 @@
 //! Which folder and which file a project and a session are kept in.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -27,6 +28,30 @@ impl SavedSessions {
     /// that of one of its git worktrees; without a directory the newest one in all projects.
     pub fn transcript(&self, session_id: &str, directory: Option<&Path>) -> Option<PathBuf> {
         Some(self.locate(session_id, directory)?.file)
+    }
+
+    /// The ids of the saved sessions that begin with `prefix`, in either case, each once and in
+    /// order: those of the directory's project and of its git worktrees, without a directory all.
+    /// No transcript is opened.
+    pub fn ids(&self, prefix: &str, directory: Option<&Path>) -> Vec<String> {
+        let projects = match given(directory).map(canonical) {
+            Some(directory) => self.projects_of(&directory, true),
+            None => self.all_projects(),
+        };
+        let prefix = prefix.to_ascii_lowercase();
+        let mut ids = BTreeSet::new();
+        for project in projects {
+            let entries = fs::read_dir(&project.folder).into_iter().flatten();
+            ids.extend(entries.flatten().filter_map(|entry| {
+                let name = entry.file_name();
+                let id = name.to_str()?.strip_suffix(".jsonl")?;
+                let wanted = is_session_id(id) && id.to_ascii_lowercase().starts_with(&prefix);
+                let filled =
+                    || fs::metadata(entry.path()).is_ok_and(|it| it.is_file() && it.len() > 0);
+                (wanted && filled()).then(|| id.to_owned())
+            }));
+        }
+        ids.into_iter().collect()
     }
 
     pub(super) fn locate(&self, session_id: &str, directory: Option<&Path>) -> Option<Found> {

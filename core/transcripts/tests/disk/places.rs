@@ -95,3 +95,29 @@ fn a_project_folder_and_a_transcript_may_be_links() {
     symlink(&file, folder.join(format!("{}.jsonl", id(2)))).unwrap();
     assert_eq!(tree.saved.list(&ListOptions::default()).len(), 2);
 }
+
+#[test]
+fn sessions_are_found_by_the_beginning_of_their_ids() {
+    let tree = Tree::new();
+    let (one, other) = (tree.directory("one"), tree.directory("other"));
+    for (directory, number) in [(&one, 12), (&one, 13), (&other, 12), (&other, 2)] {
+        tree.session(directory, number, prompt("a"));
+    }
+    tree.session(&one, 14, "");
+    fs::write(tree.folder(&one).join("00000000-no-session.jsonl"), "x").unwrap();
+    let ids = |prefix: &str, directory| tree.saved.ids(prefix, directory);
+    assert_eq!(ids("", None), [id(2), id(12), id(13)]);
+    assert_eq!(ids(&id(12), None), [id(12)]);
+    assert_eq!(
+        ids("00000000-0000-4000-8000-0000000000", Some(&one)),
+        [id(12), id(13)]
+    );
+    assert!(ids("1", None).is_empty());
+    let upper = "ABCDEF00-0000-4000-8000-000000000001";
+    fs::write(
+        tree.folder(&one).join(format!("{upper}.jsonl")),
+        prompt("a"),
+    )
+    .unwrap();
+    assert_eq!(ids("abcdef", None), [upper]);
+}
