@@ -13,7 +13,7 @@ PYTHON_VENV := $(TARGET)/python-venv
 PYTHON_BIN := $(abspath $(PYTHON_VENV))/bin
 PYTHON_FORMATTED := tests/behaviour tests/real_cli tests/support ../../tests/drivers/python ../../examples/python
 
-.PHONY: help demo test check cli lib node node-test examples python python-test python-check python-bench python-lock bench bench-node fuzz format clean
+.PHONY: help demo test check cli command lib node node-test examples python python-test python-check python-bench python-lock bench bench-node fuzz format clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST)
@@ -42,6 +42,10 @@ tools:
 
 cli: ## install the pinned CLIs that tests and the demo run (never shipped)
 	@tests/real-cli/install.sh
+
+command: ## build the command for people, `towline`
+	$(CARGO) build --release --locked -p towline-cli
+	@echo "$(TARGET)/release/towline"
 
 lib: ## build libtowline.so and libtowline.a
 	$(CARGO) build --locked -p towline-ffi
