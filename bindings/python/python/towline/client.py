@@ -176,8 +176,10 @@ class ClaudeSDKClient(AsyncControls):
 
     async def disconnect(self) -> None:
         """Ends the session, within the grace periods of the options."""
-        engine, self._engine = self._engine, None
+        engine = self._engine
         if engine is not None:
+            engine.check_loop(closing=True)
+            self._engine = None
             await engine.close()
 
     async def __aenter__(self) -> "ClaudeSDKClient":

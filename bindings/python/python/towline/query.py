@@ -79,6 +79,8 @@ class Query(_native.Stream):
         return engine
 
     async def _wait(self) -> "Message":
+        if self._engine is not None:
+            self._engine.check_loop()
         try:
             engine = self._engine or await self._open()
             while True:
@@ -97,9 +99,12 @@ class Query(_native.Stream):
 
     async def aclose(self) -> None:
         """Ends the CLI, if it has not ended."""
+        engine = self._engine
+        if engine is not None:
+            engine.check_loop(closing=True)
         self.ended = True
-        if self._engine is not None:
-            await self._engine.close()
+        if engine is not None:
+            await engine.close()
 
     async def asend(self, value: Any) -> "Message":
         """The next message; `value` goes nowhere."""

@@ -1,8 +1,12 @@
 """The client without an event loop."""
 
+import asyncio
+import sys
 import threading
+from contextlib import nullcontext
 from typing import Any
 
+import anyio
 import pytest
 from support.fake import FakeCli
 from support.leftovers import is_gone
@@ -105,3 +109,33 @@ def test_a_forgotten_session_leaves_nothing(cli: FakeCli) -> None:
     pid = cli.started()["pid"]
     del session
     assert is_gone(pid, 10)
+
+
+def test_asynchronous_tools_wait_in_a_notebook_too(cli: FakeCli) -> None:
+    """A thread whose event loop runs, as that of a notebook."""
+    seen: list[Any] = []
+
+    @towline.tool("count", "Counts.", {"n": int})
+    async def count(arguments: dict[str, Any]) -> dict[str, Any]:
+        await asyncio.sleep(0.01)
+        seen.append(asyncio.current_task())
+        async with asyncio.timeout(5) if sys.version_info >= (3, 11) else nullcontext():
+            await anyio.sleep(0.01)
+        return {"content": [{"type": "text", "text": f"counted to {arguments['n']}"}]}
+
+    server = towline.create_sdk_mcp_server("kit", tools=[count])
+    call = [mcp_call("m2", "kit", "count", {"n": 2}), answered("m2")]
+    steps = [PROMPT, mcp_handshake("kit"), INIT, call, RESULT]
+
+    async def cell() -> None:
+        task = asyncio.current_task()
+        later = asyncio.create_task(asyncio.sleep(0.01, "later"))
+        with towline.Session(cli.options(steps, mcp_servers={"kit": server})) as session:
+            assert session.ask("hi").result == "ok"
+        assert asyncio.current_task() is task and seen[0] is not task
+        assert await later == "later"
+
+    asyncio.run(cell())
+    cli.holds()
+    (answer,) = [line for line in cli.received("control_response") if line["response"]["request_id"] == "m2"]
+    assert "counted to 2" in str(answer)

@@ -7,10 +7,16 @@ from typing import Any
 
 import anyio
 import pytest
+import trio
+import uvloop
 from support.fake import FakeCli
+from support.leftovers import is_gone
 from support.script import INIT, PROMPT, RESULT, answered, asked, permission, text, turn
 
 import towline
+
+
+ENDLESS: list[Any] = [{"expect_eof": True, "timeout_ms": 30_000}]
 
 
 async def ask(options: "towline.ClaudeAgentOptions") -> list[Any]:
@@ -149,3 +155,77 @@ def test_no_thread_is_started(cli: FakeCli) -> None:
 
     before = len(os.listdir("/proc/self/task"))
     assert asyncio.run(count()) == before
+
+
+def refused_elsewhere() -> Any:
+    return pytest.raises(towline.CLIConnectionError, match="another event loop")
+
+
+async def read(client: towline.ClaudeSDKClient) -> list[Any]:
+    return [message async for message in client.receive_response()]
+
+
+@pytest.mark.parametrize("first", ["asyncio", "uvloop"])
+def test_a_client_that_outlives_its_loop_is_refused_and_can_be_closed(cli: FakeCli, first: str) -> None:
+    client = towline.ClaudeSDKClient(cli.options(ENDLESS))
+    {"asyncio": asyncio, "uvloop": uvloop}[first].run(client.connect())
+    for use in (lambda: client.query("hi"), client.interrupt, lambda: read(client)):
+        with refused_elsewhere():
+            asyncio.run(use())
+        with refused_elsewhere():
+            trio.run(use)
+    asyncio.run(client.disconnect())
+    assert is_gone(cli.started()["pid"], 0)
+    with pytest.raises(towline.CLIConnectionError, match="Not connected"):
+        asyncio.run(client.interrupt())
+
+
+def test_a_client_that_outlives_its_trio_run_is_refused_and_can_be_closed(cli: FakeCli) -> None:
+    client = towline.ClaudeSDKClient(cli.options(ENDLESS))
+    trio.run(client.connect)
+    assert is_gone(cli.started()["pid"])
+    with refused_elsewhere():
+        trio.run(client.query, "hi")
+    with refused_elsewhere():
+        asyncio.run(client.query("hi"))
+    trio.run(client.disconnect)
+
+
+def test_an_iterator_that_outlives_its_loop_is_refused_and_can_be_closed(cli: FakeCli) -> None:
+    messages: Any = towline.query(prompt="hi", options=cli.options(PROMPT, INIT, {"expect_eof": True}))
+
+    async def step() -> None:
+        await messages.__anext__()
+
+    asyncio.run(step())
+    with refused_elsewhere():
+        asyncio.run(step())
+    asyncio.run(messages.aclose())
+    assert is_gone(cli.started()["pid"], 0)
+
+
+async def test_a_client_is_not_used_from_another_thread(cli: FakeCli) -> None:
+    async with towline.ClaudeSDKClient(cli.options(turn())) as client:
+        turn_of_it = await client.send("hi")
+
+        refusals: list[Any] = []
+
+        def elsewhere() -> None:
+            for runner in (trio.run, lambda work: asyncio.run(work())):
+                for use in (
+                    client.get_mcp_status,
+                    client.disconnect,
+                    turn_of_it.result,
+                    lambda: client.query("hi"),
+                ):
+                    with refused_elsewhere() as refusal:
+                        runner(use)
+                    refusals.append(refusal)
+
+        thread = threading.Thread(target=elsewhere)
+        thread.start()
+        while thread.is_alive():
+            await anyio.sleep(0.01)
+        assert len(refusals) == 8
+        messages = [message async for message in turn_of_it]
+    assert isinstance(messages[-1], towline.ResultMessage)

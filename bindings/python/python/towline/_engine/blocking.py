@@ -179,25 +179,19 @@ class BlockingEngine:
 
     def _value(self, value: Any) -> Any:
         """What a callback gives. Asynchronous ones, which tools often are, run in a loop of their
-        own; under a loop that runs already they may not wait for anything."""
+        own, also in a thread that runs another one: a notebook's."""
         if not hasattr(value, "__await__"):
             return value
         import asyncio
 
+        if self._loop is None:
+            self._loop = asyncio.new_event_loop()
         if asyncio._get_running_loop() is None:
-            if self._loop is None:
-                self._loop = asyncio.new_event_loop()
             return self._loop.run_until_complete(value)
-        steps = value.__await__()
-        try:
-            next(steps)
-        except StopIteration as done:
-            return done.value
-        steps.close()
-        raise RuntimeError(
-            "an asynchronous callback of a synchronous session waits, and this thread runs an event "
-            "loop already; use a plain function, or ClaudeSDKClient"
-        )
+        from .nested import outside
+
+        with outside():
+            return self._loop.run_until_complete(value)
 
     # What the program wants.
 

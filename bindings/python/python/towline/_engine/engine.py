@@ -278,12 +278,35 @@ class Engine:
 
     # What the program wants.
 
+    def check_loop(self, closing: bool = False) -> None:
+        """Refuses callers in another event loop than the session's; what is to be closed may have
+        outlived its own.
+
+        Raises:
+            CLIConnectionError: says so, and what to do.
+        """
+        loop = self.loop
+        if loop.is_running():
+            return
+        # In a child of fork() that is what went wrong.
+        if not self.over.is_set():
+            self.session.fd()
+        if not (closing and loop.is_over()):
+            raise CLIConnectionError(
+                "This session was connected in another event loop, or in another thread's, and can "
+                "be used in that one only. Hand the call over to it (asyncio.run_coroutine_threadsafe, "
+                "anyio.from_thread.run), connect another client in this one, or use "
+                "towline.Session, which needs no event loop."
+            )
+
     async def request(self, subtype: str, payload: dict[str, Any] | None = None) -> dict[str, Any]:
         """Sends a control request and waits for its answer."""
+        self.check_loop()
         return await self._answer(self.session.request(subtype, dumps(payload) if payload else ""))
 
     async def cancel_turn(self, turn: int) -> dict[str, Any]:
         """Takes back a prompt whose turn has not begun."""
+        self.check_loop()
         return await self._answer(self.session.cancel_turn(turn))
 
     async def _answer(self, number: int) -> dict[str, Any]:
@@ -322,6 +345,7 @@ class Engine:
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[None]:
         """While this lasts, the CLI is not made to wait for readers."""
+        self.check_loop()
         self._readers += 1
         self.loop.resume()
         try:
@@ -335,6 +359,7 @@ class Engine:
 
     async def send(self, message: dict[str, Any], inbox: "_native.Inbox | None" = None) -> int:
         """Sends a user message; the number of its turn. Waits while the CLI does not read."""
+        self.check_loop()
         if self.launch.document.get("verbatim_prompts"):
             message = {**message, "client_composed": True}
         text = dumps(message)
@@ -377,6 +402,7 @@ class Engine:
 
     async def more(self, inbox: "_native.Inbox") -> None:
         """Waits until something is in an inbox, or it is closed."""
+        self.check_loop()
         arrived = self.loop.event()
         wake = arrived.set
         inbox.wait(wake)
@@ -390,6 +416,12 @@ class Engine:
 
     async def close(self) -> None:
         """Ends the session and waits for the end, also when the waiting is cancelled."""
+        self.check_loop(closing=True)
+        if not self.loop.is_running():
+            # Its loop is over, so nothing else of it runs any more.
+            self.loop.unwatch()
+            self.session.close()
+            return
         self.abandon()
         try:
             await self.loop.until(self.over)

@@ -32,6 +32,14 @@ class Task(Protocol):
 class Loop(Protocol):
     """An event loop, for one engine."""
 
+    def is_running(self) -> bool:
+        """Whether the caller runs in it."""
+        ...
+
+    def is_over(self) -> bool:
+        """Whether it will never run again."""
+        ...
+
     def event(self) -> Event: ...
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> Task:

@@ -58,6 +58,12 @@ class AsyncioLoop:
         self._due = 0.0
         self._paused = False
 
+    def is_running(self) -> bool:
+        return asyncio._get_running_loop() is self._loop
+
+    def is_over(self) -> bool:
+        return self._loop.is_closed()
+
     def event(self) -> AsyncioEvent:
         return AsyncioEvent(self._loop)
 

@@ -20,6 +20,9 @@ def in_task() -> bool:
     return True
 
 
+def _nothing() -> None: ...
+
+
 class TrioTask:
     """A system task that can be cancelled."""
 
@@ -51,11 +54,22 @@ class TrioTask:
 class TrioLoop:
     """The running loop."""
 
-    __slots__ = ("_engine", "_resumed")
+    __slots__ = ("_engine", "_resumed", "_token")
 
     def __init__(self) -> None:
         self._engine: Engine | None = None
+        self._token = trio.lowlevel.current_trio_token()
         self._resumed = trio.Event()
+
+    def is_running(self) -> bool:
+        return in_task() and trio.lowlevel.current_trio_token() is self._token
+
+    def is_over(self) -> bool:
+        try:
+            self._token.run_sync_soon(_nothing, idempotent=True)
+        except trio.RunFinishedError:
+            return True
+        return False
 
     def event(self) -> trio.Event:
         return trio.Event()
