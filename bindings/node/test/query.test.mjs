@@ -272,6 +272,18 @@ test('in-process tools: schema, defaults of zod, bad arguments, a tool that thro
   assert.deepEqual(play.failures(), []);
 });
 
+test('shapes of zod 3, and of the zod 4 that comes with it', async () => {
+  for (const module of ['zod-3', 'zod-3/v4']) {
+    const { z: other } = await import(module);
+    const shape = { a: other.number().describe('first'), b: other.number().default(2) };
+    const sum = tool('add', 'adds', shape, async ({ a, b }) => ({ content: [{ type: 'text', text: String(a + b) }] }));
+    const calc = createSdkMcpServer({ name: 'calc', tools: [sum] });
+    const play = playing([...handshake, prompted, ...calls.slice(0, 6), { emit: result() }]);
+    await all(query({ prompt: 'hi', options: { ...play.options, mcpServers: { calc } } }));
+    assert.deepEqual(play.failures(), [], module);
+  }
+});
+
 test('a server of the MCP SDK, and the instance of one made here, are bridged', async () => {
   const foreign = new McpServer({ name: 'calc', version: '1.0.0' });
   const { name, description, inputSchema, handler } = add();

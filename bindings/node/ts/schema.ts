@@ -37,6 +37,33 @@ function isZod3(value: any): boolean {
   return typeof value === 'object' && value !== null && '_def' in value && !('_zod' in value);
 }
 
+/** What the MCP SDK offers to read zod 3 with. */
+interface Zod3 {
+  objectFromShape(shape: object): any;
+  toJsonSchemaCompat(schema: any): JsonSchema;
+}
+
+function zod3(): Zod3 {
+  try {
+    return {
+      ...require('@modelcontextprotocol/sdk/server/zod-compat.js'),
+      ...require('@modelcontextprotocol/sdk/server/zod-json-schema-compat.js'),
+    };
+  } catch {
+    throw new Error(
+      'it is a schema of zod 3, which @modelcontextprotocol/sdk reads: install that, or build the ' +
+        'schema with zod 4 (`import { z } from "zod/v4"`)',
+    );
+  }
+}
+
+/** Descriptions and titles that an instance of zod other than the converting one keeps. */
+function addOwnMeta({ zodSchema, jsonSchema }: { zodSchema: any; jsonSchema: JsonSchema }): void {
+  for (const [key, value] of Object.entries(zodSchema.meta?.() ?? {})) {
+    if (key !== 'id' && !(key in jsonSchema)) jsonSchema[key] = value;
+  }
+}
+
 /** What a zod schema wants, as the words of the MCP SDK. */
 function problems(tool: string, error: any): Error {
   const told = typeof error?.message === 'string' ? error.message : String(error);
@@ -48,7 +75,9 @@ export function toolSchema(tool: string, input: any): ToolSchema {
   const shape = input ?? {};
   const values = Object.values(shape);
   if (values.some(isZod3) || isZod3(input)) {
-    throw new Error('it is a schema of zod 3; build it with zod 4 (`import { z } from "zod/v4"`)');
+    const { objectFromShape, toJsonSchemaCompat } = zod3();
+    const object = isZod3(input) ? input : objectFromShape(shape);
+    return checked(tool, object, toJsonSchemaCompat(object));
   }
   if (!isZod4(shape) && values.length > 0 && !values.every(isZod4)) {
     if (shape.type === 'object') return { json: shape, parse: async (args) => args };
@@ -63,7 +92,10 @@ export function toolSchema(tool: string, input: any): ToolSchema {
     throw new Error('zod is not installed where towline finds it: npm install zod');
   }
   const object = isZod4(shape) ? shape : z.object(shape);
-  const json = z.toJSONSchema(object, { target: 'draft-7', io: 'input' });
+  return checked(tool, object, z.toJSONSchema(object, { target: 'draft-7', io: 'input', override: addOwnMeta }));
+}
+
+function checked(tool: string, object: any, json: JsonSchema): ToolSchema {
   return {
     json,
     async parse(args) {
