@@ -26,6 +26,7 @@ export const {
   listSessions,
   listSubagents,
   openSession,
+  prewarm,
   query,
   renameSession,
   startup,

@@ -20,7 +20,6 @@ const MISSING = {
   DirectConnectTransport: 'undocumented, for a server of their own',
   FileIndex: 'undocumented',
   parseDirectConnectUrl: 'undocumented, for a server of their own',
-  prewarm: 'alpha; its claim request is not part of the protocol as documented',
   resolveSettings: 'alpha; the CLI tells the settings in force: request("get_settings")',
   filterEscalatingDefaultMode: 'alpha; works on what resolveSettings gives',
   matchDeniedModels: 'alpha; works on what resolveSettings gives',
@@ -29,8 +28,6 @@ const MISSING = {
 const MORE = ['TowlineError', 'openSession'];
 /** Official types that are not here, and why. */
 const MISSING_TYPES = {
-  ClaimOptions: 'of prewarm',
-  SpareProcess: 'of prewarm',
   Transport: 'of no exported function; spawnClaudeCodeProcess and the Rust crate take transports',
 };
 /** Types that are the same in use, and not to tsc. */

@@ -4,6 +4,7 @@ export { AbortError, TowlineError, type ProcessFailure, type TowlineErrorCode } 
 export { createSdkMcpServer, tool } from './mcp.js';
 export { InMemorySessionStore } from './memory-store.js';
 export { query, startup } from './query.js';
+export { prewarm } from './spare.js';
 export { openSession } from './session.js';
 export * from './sessions.js';
 export type * from './types/index.js';

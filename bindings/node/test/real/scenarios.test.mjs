@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { z } from 'zod/v4';
 import {
-  createSdkMcpServer, forkSession, getSessionInfo, getSessionMessages, listSessions, query, renameSession, startup, tool,
+  createSdkMcpServer, forkSession, getSessionInfo, getSessionMessages, listSessions, prewarm, query, renameSession, startup, tool,
 } from '../../index.mjs';
 
 const { CLI, PROJECT } = process.env;
@@ -184,4 +184,21 @@ test('a server that is added while the session runs', { skip: !current && 'needs
   const messages = [];
   for await (const message of running) messages.push(message);
   assert.match(JSON.stringify(messages), /hello late/);
+});
+
+test('a process started before its session is known', { skip: !current && 'needs the current CLI' }, async () => {
+  const { cwd, ...host } = options();
+  const spare = await prewarm({ options: host });
+  const running = spare.claim({ prompt: 'TEXT claimed', options: { cwd, permissionMode: 'plan', settings: { effortLevel: 'high' } } });
+  const messages = [];
+  for await (const message of running) messages.push(message);
+  const claimed = await spare.claimed;
+  const started = messages.find((one) => one.subtype === 'init');
+  assert.deepEqual([started.cwd, started.session_id, started.permissionMode], [claimed.cwd, claimed.sessionId, 'plan']);
+  assert.equal(messages.at(-1).result, 'claimed');
+  await spare.exited;
+  const refused = await prewarm({ options: host });
+  const failing = refused.claim({ prompt: 'TEXT never', options: { cwd: '/no/such/folder' } });
+  await assert.rejects(refused.claimed, /cwd_not_found/);
+  await assert.rejects(async () => { for await (const _ of failing); }, /not_claimed/);
 });

@@ -14,4 +14,5 @@ export type * from './session-store.js';
 export type * from './session.js';
 export type * from './sessions.js';
 export type * from './settings.js';
+export type * from './spare.js';
 export type * from './spawn.js';
