@@ -74,6 +74,22 @@ pub enum StartError {
     /// A private file could not be written.
     #[error("cannot write a private file for the CLI: {0}")]
     PrivateFile(io::Error),
+    /// The recording could not be begun.
+    #[error("cannot write the recording {}: {error} (option record)", path.display())]
+    Record {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// A recording could not be read.
+    #[error("cannot replay {}: {reason} (option replay)", path.display())]
+    Replay {
+        /// The file.
+        path: PathBuf,
+        /// Why, with the line.
+        reason: String,
+    },
     /// A transport of the host could not be started.
     #[error("the transport could not be started: {0}")]
     Transport(String),

@@ -11,6 +11,7 @@ mod error;
 mod process;
 mod query;
 mod reactor;
+mod recording;
 mod session;
 mod store;
 mod transport;
@@ -18,6 +19,7 @@ mod transport;
 pub use error::{Error, Failure, LocalError, RemoteError, RequestError, StartError};
 pub use process::{Exit, Signal, Watchdog};
 pub use query::{query, Query};
+pub use recording::Redactor;
 pub use session::{
     fresh_uuid, Closed, Event, Reply, RequestHandle, Session, SessionBuilder, Stats, Tool,
     ToolServer,

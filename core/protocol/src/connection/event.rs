@@ -310,6 +310,9 @@ pub enum Diagnostic {
     /// Something was not put into the session store, and is told by no `mirror_error` message.
     #[error("{0}")]
     NotMirrored(String),
+    /// The recording has stopped.
+    #[error("{0}")]
+    NotRecorded(String),
     /// A request of the host made by the library itself was refused.
     #[error("{0}")]
     Refused(String),

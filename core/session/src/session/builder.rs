@@ -27,6 +27,7 @@ use super::{Core, End, Reply, RequestHandle, Session, Shared, Stats, ToolServer}
 use crate::error::{Error, StartError};
 use crate::process::{account, spawn, PrivateFiles, Start, Watchdog};
 use crate::reactor::Reactor;
+use crate::recording::{Recorder, Redactor, Replay};
 use crate::transport::{start_portable, Launch, Transport};
 use crate::{discovery, Options};
 
@@ -47,6 +48,7 @@ pub struct SessionBuilder {
     catch_all: bool,
     stderr_events: bool,
     pub(super) store: StoreSide,
+    recorder: Option<Box<Recorder>>,
 }
 
 impl SessionBuilder {
@@ -63,6 +65,7 @@ impl SessionBuilder {
             catch_all: false,
             stderr_events: false,
             store: StoreSide::default(),
+            recorder: None,
         }
     }
 
@@ -289,6 +292,7 @@ impl SessionBuilder {
                 .is_some_and(|env| !env.0.is_empty()),
         ));
         lost.extend(given("launcher", !self.options.launcher.is_empty()));
+        lost.extend(given("replay", self.options.replay.is_some()));
         let reactor = reactor()?;
         let host = Host::new(Box::new(transport), None, &reactor);
         let host = host.map_err(|error| StartError::Transport(error.to_string()))?;
@@ -306,6 +310,7 @@ impl SessionBuilder {
                 lost.join(", ")
             ));
         }
+        self.record(&[])?;
         self.open(
             &plan,
             warnings,
@@ -338,6 +343,9 @@ impl SessionBuilder {
             &Arc<Reactor>,
         ) -> Result<(Wire, Option<u32>), Error>,
     ) -> Result<Session, Error> {
+        if let Some(recording) = self.options.replay.take() {
+            return self.replay(Path::new(&recording));
+        }
         self.prepare_store()?;
         let tools = self.tools()?;
         let machine = machine(&self.options);
@@ -346,6 +354,7 @@ impl SessionBuilder {
         let (folder, files) = private_files(&plan, self.store.materialized.take())?;
         let files: Vec<&str> = files.iter().map(String::as_str).collect();
         let command = plan.command(&cli, &files).map_err(StartError::Launch)?;
+        self.record(command.get(1..).unwrap_or_default())?;
         let launch = Launch {
             argv: command.into_iter().map(OsString::from).collect(),
             env: environment(&plan.env),
@@ -357,6 +366,38 @@ impl SessionBuilder {
         let check = version_check(cli, &self.options, machine);
         let warnings = plan.warnings.iter().map(ToString::to_string).collect();
         self.open(&plan, warnings, tools, wire, reactor, check)
+    }
+
+    /// A session with a recording in the place of the CLI.
+    fn replay(mut self, recording: &Path) -> Result<Session, Error> {
+        let redactor = Redactor::of(&self.options);
+        let replay = Replay::open(recording, redactor)?;
+        self.prepare_store_of_stream()?;
+        let tools = self.tools()?;
+        let machine = machine(&self.options);
+        let plan = plan(&self.options, &self.host, &machine).map_err(StartError::Launch)?;
+        let reactor = reactor()?;
+        let host = Host::new(Box::new(replay), None, &reactor);
+        let host = host.map_err(|error| StartError::Transport(error.to_string()))?;
+        let check = Box::new(|_: Option<&str>| Vec::new());
+        let warnings = plan.warnings.iter().map(ToString::to_string).collect();
+        let wire = (Wire::Host(host), None);
+        self.record(&[])?;
+        self.open(&plan, warnings, tools, wire, reactor, check)
+    }
+
+    /// Begins the recording that the options ask for, of a CLI with these arguments.
+    fn record(&mut self, args: &[String]) -> Result<(), StartError> {
+        let options = &self.options;
+        let Some(path) = &options.record else {
+            return Ok(());
+        };
+        let redactor = options.record_redacted.then(|| Redactor::of(options));
+        let limit = usize::try_from(options.max_line_bytes).unwrap_or(usize::MAX);
+        let mut recorder = Recorder::create(Path::new(path), redactor, limit)?;
+        recorder.started(args);
+        self.recorder = Some(Box::new(recorder));
+        Ok(())
     }
 
     /// A session over an open stream.
@@ -413,6 +454,7 @@ impl SessionBuilder {
             armed: false,
             stats: Stats::default(),
             stderr: Stderr::new(tail, wants_stderr),
+            recorder: self.recorder.take(),
             end: End::NotYet,
             mirroring: self.mirroring(high_water),
             version_check: Some(version_check),

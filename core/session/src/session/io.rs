@@ -2,6 +2,7 @@
 
 use std::io::ErrorKind;
 
+use towline_protocol::connection::{self, Diagnostic};
 use towline_protocol::framing::RawMessage;
 
 use super::wire::Wire;
@@ -76,6 +77,9 @@ impl Core {
             match self.io.wire.write(bytes) {
                 Ok(n) => {
                     self.stats.bytes_written += n as u64;
+                    if let Some(recorder) = &mut self.recorder {
+                        recorder.wrote(bytes.get(..n).unwrap_or_default());
+                    }
                     self.connection.sent(n);
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
@@ -96,8 +100,25 @@ impl Core {
         }
         if self.connection.wants_end_of_input() && self.io.wire.input_is_open() {
             self.io.wire.close_input(reactor);
+            if let Some(recorder) = &mut self.recorder {
+                recorder.input_ended();
+            }
             let now = self.now();
             self.closing.input_ended(now);
+        }
+        self.tend_recording();
+    }
+
+    /// Hands on what was recorded, and tells the host when that stopped.
+    fn tend_recording(&mut self) {
+        let Some(recorder) = &mut self.recorder else {
+            return;
+        };
+        recorder.flush();
+        if let Some(failure) = recorder.take_failure() {
+            self.recorder = None;
+            let diagnostic = Diagnostic::NotRecorded(failure);
+            self.defer(connection::Event::Diagnostic(diagnostic));
         }
     }
 
@@ -177,6 +198,9 @@ impl Core {
             }
             Ok(n) => {
                 self.stats.bytes_read += n as u64;
+                if let Some(recorder) = &mut self.recorder {
+                    recorder.read(buffer.get(..n).unwrap_or_default());
+                }
                 self.io.more_output = self.io.wire.has_more(n, room);
                 let now = self.now();
                 self.closing.heard(now);
@@ -220,6 +244,9 @@ impl Core {
                     self.stats.stderr_bytes += n as u64;
                     let bytes = buffer.get(..n).unwrap_or_default();
                     self.stderr.wrote(bytes);
+                    if let Some(recorder) = &mut self.recorder {
+                        recorder.read_stderr(bytes);
+                    }
                     if n < buffer.len() && self.io.wire.is_process() {
                         return;
                     }
@@ -251,5 +278,9 @@ impl Core {
         self.stderr_ended(reactor);
         self.io.wire.close_input(reactor);
         self.io.wire.release(reactor);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.ended(self.io.wire.exit());
+        }
+        self.tend_recording();
     }
 }

@@ -34,6 +34,7 @@ use towline_protocol::control::envelope::UserMessage;
 use crate::error::{Error, Failure, LocalError};
 use crate::process::Exit;
 use crate::reactor::Reactor;
+use crate::recording::Recorder;
 use crate::{RequestKey, TurnId};
 use closing::Closing;
 use guard::CoreGuard;
@@ -111,6 +112,7 @@ pub(crate) struct Core {
     armed: bool,
     stats: Stats,
     stderr: Stderr,
+    recorder: Option<Box<Recorder>>,
     end: End,
     /// The session store, if there is one.
     mirroring: Option<Mirroring>,

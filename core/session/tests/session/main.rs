@@ -10,6 +10,7 @@ mod memory;
 mod one_shot;
 mod polling;
 mod process;
+mod recording;
 mod start;
 mod stderr;
 mod stdin;

@@ -262,6 +262,14 @@ options! {
     /// `nerdctl`, `kubectl`, `lxc` and `wsl`.
     "launcherRemote" | "launcher_remote" => launcher_remote: Option<bool> = None;
 
+    /// A file that both directions of the session are written to, as JSON lines; in a folder, each
+    /// session gets a file of its own.
+    "record" => record: Option<String> = None;
+    /// Whether keys, tokens, account data and home folders are taken out of the recording.
+    "recordRedacted" | "record_redacted" => record_redacted: bool = true;
+    /// A recording that takes the CLI's place: nothing is started.
+    "replay" => replay: Option<String> = None;
+
     /// Limit from start to the first byte from the CLI, in ms.
     "connectTimeoutMs" | "connect_timeout_ms" => connect_timeout_ms: Timeout = Timeout::OFF;
     /// Limit from start to the answer to `initialize`, in ms.

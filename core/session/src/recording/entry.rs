@@ -1,0 +1,94 @@
+//! The entries of a recording.
+
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use towline_protocol::json;
+
+use crate::error::StartError;
+use crate::process::Exit;
+
+/// What an entry is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Input of the CLI.
+    In,
+    /// Output of the CLI.
+    Out,
+    /// A line of stderr.
+    Stderr,
+    /// The end of the input.
+    InputEnd,
+    /// The end of the CLI.
+    Exit(Exit),
+}
+
+#[derive(Debug)]
+pub(super) struct Entry {
+    /// Its line in the file, from 1.
+    pub(super) number: usize,
+    pub(super) kind: Kind,
+    /// The line itself, without its end.
+    pub(super) text: String,
+}
+
+#[derive(Deserialize)]
+struct Record<'a> {
+    dir: String,
+    #[serde(borrow, default)]
+    line: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct ExitLine {
+    #[serde(default)]
+    code: Option<i32>,
+    #[serde(default)]
+    signal: Option<i32>,
+}
+
+/// Reads a recording whole.
+pub(super) fn read(path: &Path) -> Result<Vec<Entry>, StartError> {
+    let failed = |reason: String| StartError::Replay {
+        path: path.into(),
+        reason,
+    };
+    let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
+    let mut entries = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let number = index + 1;
+        if line.trim().is_empty() {
+            continue;
+        }
+        let entry = parse(number, line).map_err(|why| failed(format!("line {number}: {why}")))?;
+        entries.extend(entry);
+    }
+    match entries.is_empty() {
+        true => Err(failed("it has no lines of a session".into())),
+        false => Ok(entries),
+    }
+}
+
+fn parse(number: usize, line: &str) -> Result<Option<Entry>, String> {
+    let record: Record<'_> = serde_json::from_str(line).map_err(|error| error.to_string())?;
+    let line = record.line.map_or("null", RawValue::get);
+    let kind = match record.dir.as_str() {
+        "in" => Kind::In,
+        "out" => Kind::Out,
+        "err" => Kind::Stderr,
+        "eof" => Kind::InputEnd,
+        "exit" => {
+            let exit: ExitLine = serde_json::from_str(line).map_err(|error| error.to_string())?;
+            Kind::Exit(match (exit.code, exit.signal) {
+                (_, Some(signal)) => Exit::Signal(signal),
+                (Some(code), None) => Exit::Code(code),
+                (None, None) => Exit::Unknown,
+            })
+        }
+        _ => return Ok(None),
+    };
+    // A line that was no JSON stands as a string.
+    let text = json::string(line).map_or_else(|| line.to_string(), |text| text.into_owned());
+    Ok(Some(Entry { number, kind, text }))
+}
