@@ -123,7 +123,10 @@ pub(crate) fn ended(py: Python<'_>, failure: &Failure, result: Option<&RawMessag
         Some(Exit::Code(0)) => "The CLI ended before it had answered".to_string(),
         Some(Exit::Code(code)) => format!("Command failed with exit code {code}"),
         Some(Exit::Signal(signal)) => format!("Command was ended by signal {signal}"),
-        Some(Exit::Unknown) | None => "Command ended".to_string(),
+        Some(Exit::Unknown) | None => match &failure.transport {
+            Some(end) => end.clone(),
+            None => "Command ended".to_string(),
+        },
     };
     let stderr = failure.stderr.trim();
     let stderr = (!stderr.is_empty()).then(|| stderr.to_string());

@@ -176,7 +176,7 @@ def prepare(options: ClaudeAgentOptions) -> Launch:
     if extended is not None and isinstance(options, extended.Options):
         more: Any = options
         _extended(more, launch)
-    if "cli_path" not in document and "launcher" not in document:
+    if not {"cli_path", "launcher", "replay"} & document.keys():
         bundled = bundled_cli()
         if bundled is not None:
             document["cli_path"] = bundled

@@ -73,6 +73,13 @@ class Options(ClaudeAgentOptions):
     launcher_remote: bool | None = None
     """Whether the CLI behind the launcher sees neither the files nor the variables of this side."""
 
+    record: str | Path | None = None
+    """A file that both directions are written to, or a folder where each session gets one."""
+    record_redacted: bool | None = None
+    """Whether keys, tokens, account data and home folders are taken out of it; they are by default."""
+    replay: str | Path | None = None
+    """A recording that takes the CLI's place: nothing is started."""
+
     connect_timeout_ms: int | None = None
     """From the start to the first byte."""
     initialize_timeout_ms: int | None = None
