@@ -46,9 +46,14 @@ impl Pipe {
         self.end.finish(end).map_err(|error| exception(py, error))
     }
 
-    /// The CLI takes no more input.
-    fn lose_input(&self, py: Python<'_>) -> PyResult<()> {
-        self.end.lose_input().map_err(|error| exception(py, error))
+    /// Writing has failed, or else the end of the input. What is on its way is read; then, if it has
+    /// not ended before, the stream ends with this error.
+    fn fail_input(&self, py: Python<'_>, error: &str, ending: bool) -> PyResult<()> {
+        let failed = match ending {
+            true => self.end.fail_end_of_input(error),
+            false => self.end.fail_input(error),
+        };
+        failed.map_err(|error| exception(py, error))
     }
 
     /// Whole lines to be written to the CLI, `None` when there are none.

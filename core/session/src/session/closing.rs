@@ -112,6 +112,10 @@ fn earlier(a: Option<Millis>, b: Option<Millis>) -> Option<Millis> {
     }
 }
 
+fn until(at: Instant) -> Duration {
+    at.saturating_duration_since(Instant::now())
+}
+
 impl Core {
     /// Begins the end, if it has not begun: what the CLI asked and nobody has answered gets the safe
     /// answer, stdin is ended, the rest follows by the clock.
@@ -149,6 +153,9 @@ impl Core {
 
     /// The next step, when it is due.
     pub(super) fn advance_closing(&mut self, reactor: &Reactor) {
+        if self.io.wire.gives_up() {
+            self.other_side_ended(reactor);
+        }
         if self.io.is_gone() {
             if matches!(self.end, End::NotYet) {
                 self.end = End::Due;
@@ -210,6 +217,7 @@ impl Core {
             .into_iter()
             .flatten()
             .map(|at| Duration::from_millis(at.saturating_sub(now)))
+            .chain(self.io.wire.deadline().map(until))
             .chain(store)
             .min();
         if self.io.wire.must_look() {

@@ -3,6 +3,7 @@
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::this_thread;
 use super::wire::Readable;
@@ -24,6 +25,8 @@ pub(super) struct Host {
     closed: bool,
     /// It was ended by force and has not said how it ended.
     given_up: bool,
+    /// When it is to be given up, as the transport said last.
+    deadline: Option<Instant>,
     end: Option<TransportEnd>,
 }
 
@@ -45,6 +48,7 @@ impl Host {
             stderr: true,
             closed: false,
             given_up: false,
+            deadline: None,
             end: None,
         };
         host.call(|transport| transport.start(waker))?;
@@ -159,6 +163,26 @@ impl Host {
 
     pub(super) fn give_up(&mut self) {
         self.given_up = true;
+    }
+
+    /// Asks the transport whether it has failed and its time is over, and ends it then.
+    pub(super) fn gives_up(&mut self) -> bool {
+        if self.end.is_some() {
+            self.deadline = None;
+            return false;
+        }
+        self.deadline = self.call(|transport| transport.deadline());
+        let over = self.deadline.is_some_and(|at| at <= Instant::now());
+        if over {
+            self.deadline = None;
+            self.call(|transport| transport.given_up());
+            self.end = self.call(|transport| transport.ended());
+        }
+        over && self.end.is_some()
+    }
+
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        self.deadline
     }
 
     pub(super) fn take_notice(&mut self) -> Option<Notice> {

@@ -261,7 +261,7 @@ impl Core {
 
     /// The process has exited, or the host's stream has ended. Exit is not the end of output: what
     /// stands in the pipes is read first. A descendant that holds them open is not waited for.
-    fn other_side_ended(&mut self, reactor: &Reactor) {
+    pub(super) fn other_side_ended(&mut self, reactor: &Reactor) {
         let mut rounds = 0;
         while rounds < LAST_READS && self.read_output(reactor) {
             rounds += 1;

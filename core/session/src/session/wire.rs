@@ -3,6 +3,7 @@
 use std::io;
 use std::sync::atomic::AtomicUsize;
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::host::Host;
 use super::pipes::Pipes;
@@ -188,6 +189,22 @@ impl Wire {
     pub(super) fn give_up(&mut self) {
         if let Wire::Host(host) = self {
             host.give_up();
+        }
+    }
+
+    /// Whether a stream of the host's, which had failed, was given up just now.
+    pub(super) fn gives_up(&mut self) -> bool {
+        match self {
+            Wire::Process(_) => false,
+            Wire::Host(host) => host.gives_up(),
+        }
+    }
+
+    /// When it will be, as far as is known.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        match self {
+            Wire::Process(_) => None,
+            Wire::Host(host) => host.deadline(),
         }
     }
 

@@ -6,6 +6,7 @@ use std::io;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use super::{Notice, Transport, TransportEnd, Waker};
 use crate::error::Error;
@@ -13,6 +14,12 @@ use crate::error::Error;
 /// Above this many unread bytes the host is asked to stop feeding, and above this many bytes that
 /// it has not taken nothing more is given to it.
 const MARK: usize = 1024 * 1024;
+/// How long a stream that cannot be written may be silent before it is given up: what was on its
+/// way when the writing failed has come by then.
+const QUIET: Duration = Duration::from_millis(50);
+/// How long it may go on all the same; and how long one has to end whose input could not be ended,
+/// perhaps because it is ending.
+const LAST: Duration = Duration::from_secs(2);
 /// What small feeds are gathered into.
 const CHUNK: usize = 16 * 1024;
 
@@ -72,8 +79,27 @@ struct State {
     refused: bool,
     input_ended: bool,
     input_lost: bool,
+    failed: Option<Failed>,
     end: Option<TransportEnd>,
     closed: bool,
+}
+
+/// The host cannot write, and does not know whether the CLI still does.
+struct Failed {
+    error: String,
+    /// Given up at this time, unless it is heard of.
+    quiet: Instant,
+    /// Given up at this time.
+    last: Instant,
+    /// Since when the host has been asked to stop feeding.
+    waiting: Option<Instant>,
+}
+
+impl Failed {
+    /// Something has come, or was asked for again.
+    fn heard(&mut self) {
+        self.quiet = self.last.min(Instant::now() + QUIET);
+    }
 }
 
 /// Bytes in the order of their coming.
@@ -200,6 +226,12 @@ impl HostEnd {
             }
             state.unread.push(bytes);
             state.full = state.unread.bytes >= MARK;
+            if let Some(failed) = &mut state.failed {
+                failed.heard();
+                if state.full {
+                    failed.waiting.get_or_insert(Instant::now());
+                }
+            }
             room = Ok(!state.full);
             !bytes.is_empty()
         })?;
@@ -255,6 +287,34 @@ impl HostEnd {
         self.change(|state| {
             state.outgoing = Vec::new();
             !std::mem::replace(&mut state.input_lost, true)
+        })
+    }
+
+    /// Writing to the CLI has failed with this `error`: it takes no more input, and how it ends is
+    /// not known. What it says until it falls silent is still read, then the stream ends with the
+    /// error; the session decides how long that may take. [`finish`](HostEnd::finish) ends it before.
+    pub fn fail_input(&self, error: impl Into<String>) -> Result<(), Error> {
+        self.fail(error.into(), QUIET)
+    }
+
+    /// The input was written, and could not be [ended](HostEnd::input_ended). Nothing is wrong with
+    /// that if the CLI ends all the same; it has more time than after a failed write.
+    pub fn fail_end_of_input(&self, error: impl Into<String>) -> Result<(), Error> {
+        self.fail(error.into(), LAST)
+    }
+
+    fn fail(&self, error: String, quiet: Duration) -> Result<(), Error> {
+        self.change(|state| {
+            state.outgoing = Vec::new();
+            state.input_lost = true;
+            let now = Instant::now();
+            state.failed.get_or_insert(Failed {
+                error,
+                quiet: now + quiet,
+                last: now + LAST,
+                waiting: state.full.then_some(now),
+            });
+            true
         })
     }
 
@@ -323,6 +383,13 @@ impl Transport for HostTransport {
         let n = state.unread.read(buffer);
         if state.full && state.unread.bytes < MARK / 2 {
             state.full = false;
+            if let Some(failed) = &mut state.failed {
+                // The time in which nothing could be fed does not count.
+                if let Some(since) = failed.waiting.take() {
+                    failed.last += since.elapsed();
+                }
+                failed.heard();
+            }
             self.pipe.change();
         }
         match n {
@@ -374,6 +441,22 @@ impl Transport for HostTransport {
 
     fn ended(&mut self) -> Option<TransportEnd> {
         self.pipe.lock().end.clone()
+    }
+
+    fn deadline(&mut self) -> Option<Instant> {
+        let state = self.pipe.lock();
+        match &state.failed {
+            Some(failed) if !state.full => Some(failed.quiet),
+            _ => None,
+        }
+    }
+
+    fn given_up(&mut self) {
+        let mut state = self.pipe.lock();
+        if let Some(failed) = state.failed.take() {
+            let end = TransportEnd::error(failed.error);
+            state.end.get_or_insert(end);
+        }
     }
 
     fn take_notice(&mut self) -> Option<Notice> {

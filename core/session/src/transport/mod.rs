@@ -12,6 +12,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
+use std::time::Instant;
 
 use crate::process::Exit;
 use crate::reactor::Reactor;
@@ -59,6 +60,15 @@ pub trait Transport: Send {
     fn ended(&mut self) -> Option<TransportEnd> {
         Some(TransportEnd::default())
     }
+
+    /// When a stream that has failed is to be given up, unless something comes meanwhile. Asked at
+    /// every visit; the session wakes for it. Then [`given_up`](Transport::given_up) follows.
+    fn deadline(&mut self) -> Option<Instant> {
+        None
+    }
+
+    /// That time has passed: [`ended`](Transport::ended) tells of an end from now on.
+    fn given_up(&mut self) {}
 
     /// Something that is to be called as soon as the session is not locked any more. Asked whenever
     /// it is unlocked.

@@ -437,6 +437,106 @@ fn input_that_is_lost() {
     until_closed(&session);
 }
 
+/// A host that cannot write: what is on its way is read, then the session ends with its error, and
+/// nobody has looked at a clock but the session.
+#[test]
+fn input_that_fails() {
+    for late in [false, true] {
+        let (mut peer, transport) = Peer::new();
+        let session = start(transport);
+        peer.initialize();
+        session.connect(Some(LONG)).unwrap();
+        session.send("x").unwrap();
+        peer.line().unwrap();
+        peer.say(assistant("on its way"));
+        peer.end.fail_input("broken cable").unwrap();
+        if late {
+            peer.say(assistant("and this"));
+        }
+        let begun = Instant::now();
+        let (events, closed) = rest(&session);
+        assert_eq!(messages(&events).len(), 1 + usize::from(late));
+        let Some(Error::Failed(failure)) = closed.error else {
+            panic!("{closed:?}");
+        };
+        assert!(failure.to_string().contains("broken cable"), "{failure}");
+        assert!(begun.elapsed() < Duration::from_secs(1));
+        assert!(peer.end.is_closed());
+        assert!(matches!(peer.end.feed(b"x"), Err(Error::Closed)));
+    }
+}
+
+/// The same where a loop sleeps on the descriptor and the session's own time limit.
+#[test]
+fn input_that_fails_in_an_event_loop() {
+    let (mut peer, transport) = Peer::new();
+    let session = start(transport);
+    peer.initialize();
+    session.connect(Some(LONG)).unwrap();
+    peer.say(assistant("on its way"));
+    peer.end.fail_input("broken cable").unwrap();
+    let mut seen = 0;
+    let begun = Instant::now();
+    drive(&session, |event| {
+        seen += usize::from(matches!(event, Event::Message { .. }));
+    });
+    assert_eq!(seen, 1);
+    assert!(begun.elapsed() < Duration::from_secs(1));
+    assert!(peer.end.is_closed());
+}
+
+/// What talks without a pause is given up all the same.
+#[test]
+fn input_that_fails_while_the_output_goes_on() {
+    let (mut peer, transport) = Peer::new();
+    let session = start(transport);
+    peer.initialize();
+    session.connect(Some(LONG)).unwrap();
+    peer.end.fail_input("broken cable").unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while peer.end.feed(b"{\"type\":\"keep_alive\"}\n").is_ok() {
+                std::thread::yield_now();
+            }
+        });
+        let begun = Instant::now();
+        let closed = until_closed(&session);
+        assert!(matches!(closed.error, Some(Error::Failed(_))));
+        assert!(begun.elapsed() > Duration::from_secs(1));
+    });
+}
+
+/// An input that could not be ended is well if the output ends, and an error if it does not.
+#[test]
+fn an_end_of_the_input_that_fails() {
+    for ends in [true, false] {
+        let (mut peer, transport) = Peer::new();
+        let session = start(transport);
+        peer.initialize();
+        session.connect(Some(LONG)).unwrap();
+        session.end_input().unwrap();
+        assert!(peer.rest().is_empty());
+        peer.end.fail_end_of_input("broken cable").unwrap();
+        if ends {
+            peer.exit(0);
+        }
+        let closed = until_closed(&session);
+        assert_eq!(closed.error.is_none(), ends, "{closed:?}");
+    }
+}
+
+/// An end that the host tells of goes before the failure.
+#[test]
+fn input_that_fails_at_the_end() {
+    let (mut peer, transport) = Peer::new();
+    let session = start(transport);
+    peer.initialize();
+    session.connect(Some(LONG)).unwrap();
+    peer.end.fail_input("broken cable").unwrap();
+    peer.exit(3);
+    assert_eq!(until_closed(&session).failure.exit, Some(Exit::Code(3)));
+}
+
 /// The loop of the host sleeps on the descriptor; the stream is fed by another thread.
 #[test]
 fn the_descriptor_tells_of_what_is_fed() {

@@ -137,7 +137,7 @@ class Engine:
 
     def _closed(self, error: BaseException | None) -> None:
         if self._wire is not None and not isinstance(error, ResultError):
-            error = self._wire.error or error
+            error = self._wire.error or (error and self._wire.unended) or error
         self.error = error
         self.loop.unwatch()
         for key in list(self._serving):

@@ -11,14 +11,6 @@ if TYPE_CHECKING:
     from .loops import Event, Loop, Task
 
 
-STEP = 0.005
-QUIET = 0.05
-"""Seconds without a message after which nothing more is expected behind a failed write."""
-LAST = 2.0
-"""Seconds that messages may still come behind it, and that the end may take when the input could
-not be ended."""
-
-
 class Wire:
     """Carries lines between a transport and a native session, in two tasks."""
 
@@ -30,14 +22,13 @@ class Wire:
         "_loop",
         "_lost",
         "_pipe",
-        "_read_over",
         "_reader",
-        "_taken",
         "_transport",
         "_write_over",
         "_writer",
         "done",
         "error",
+        "unended",
     )
 
     def __init__(self, transport: "Transport", pipe: "Pipe", loop: "Loop") -> None:
@@ -46,13 +37,14 @@ class Wire:
         self._loop = loop
         self._closing = False
         self._busy = True
-        self._taken = 0
         self._lost: Exception | None = None
-        self._read_over = self._write_over = False
+        self._write_over = False
         self._changed: Event = loop.event()
         self._idle: Event = loop.event()
         self.error: BaseException | None = None
         """What the transport has failed with."""
+        self.unended: BaseException | None = None
+        """What its input could not be ended for, which is an error if the output did not end."""
         self.done: Event = loop.event()
         """Set when the transport is closed."""
         pipe.on_change(self._change)
@@ -90,7 +82,6 @@ class Wire:
         error: BaseException | None = None
         try:
             async for message in self._transport.read_messages():
-                self._taken += 1
                 if not self._pipe.feed(dumps(message) + "\n"):
                     while True:
                         changed = self._next()
@@ -102,7 +93,6 @@ class Wire:
             if self.error is None:
                 self.error = failure
         finally:
-            self._read_over = True
             self._finish(error)
 
     def _finish(self, error: BaseException | None) -> None:
@@ -132,7 +122,7 @@ class Wire:
                     await changed.wait()
                     self._busy = True
         except Exception as failure:
-            await self._lose(failure, LAST if ended else QUIET)
+            await self._lose(failure, ended)
         finally:
             self._stop_writing()
             await self._loop.shielded(self._end())
@@ -141,29 +131,17 @@ class Wire:
         self._write_over = True
         self._idle.set()
 
-    async def _lose(self, failure: Exception, quiet: float) -> None:
+    async def _lose(self, failure: Exception, ending: bool) -> None:
         """The input is lost: what the transport has read by now is given out, then that is the end."""
-        # One that could not be ended may have ended by itself, which is well.
-        if quiet < LAST:
+        if ending:
+            # It may have ended by itself, which is well.
+            self.unended = failure
+        else:
             self._lost = failure
             if self.error is None:
                 self.error = failure
         self._stop_writing()
-        self._pipe.lose_input()
-        still = spent = 0.0
-        while not self._read_over and not self._over and still < quiet and spent < LAST:
-            changed = self._next()
-            if not self._pipe.wants_more:
-                await changed.wait()
-                continue
-            taken = self._taken
-            await self._loop.sleep(STEP)
-            spent += STEP
-            still = still + STEP if taken == self._taken else 0.0
-        if not self._read_over and not self._over:
-            if self.error is None:
-                self.error = failure
-            self._finish(failure)
+        self._pipe.fail_input(str(failure) or type(failure).__name__, ending)
         while True:
             changed = self._next()
             if self._over:
