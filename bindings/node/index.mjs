@@ -26,6 +26,7 @@ export const {
   listSessions,
   listSubagents,
   openSession,
+  openStore,
   prewarm,
   query,
   renameSession,

@@ -3,7 +3,9 @@
 
 use serde_json::json;
 use towline::protocol::json::push_string;
-use towline::{CancelReason, Closed, RequestHandle, RequestKind, TurnId, TurnOutcome};
+use towline::{
+    CancelReason, Closed, RequestHandle, RequestKind, StoreCallHandle, TurnId, TurnOutcome,
+};
 
 use crate::error::{describe, describe_failure};
 
@@ -125,6 +127,12 @@ impl Batch {
         };
         let index = self.count;
         self.event(&format!(r#"["t",{turn},"{outcome}",{index}]"#));
+    }
+
+    /// `["m", key, timeoutMs, call]`: a call for the store of JavaScript's.
+    pub(crate) fn store_call(&mut self, key: u64, handle: &StoreCallHandle) {
+        let (timeout, call) = (json!(handle.timeout_ms()), handle.call().to_json());
+        self.event(&format!(r#"["m",{key},{timeout},{call}]"#));
     }
 
     /// `["s", line]`

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use towline::protocol::mcp;
+use towline::transcripts::store::Capabilities;
 use towline::{Error, OnFailure, Options, SessionBuilder, Tool, ToolServer, Watchdog};
 
 use crate::error::{invalid, to_js};
@@ -28,6 +29,8 @@ pub(crate) struct Config<'a> {
     hooks: Vec<HookEntry>,
     #[serde(default, borrow)]
     servers: Vec<ServerEntry<'a>>,
+    /// Which calls a store of JavaScript's has; its calls come as events.
+    store: Option<Capabilities>,
 }
 
 /// One callback id of a hook, in the order of registration.
@@ -100,6 +103,9 @@ impl<'a> Config<'a> {
                 true => builder.bridged_server(&server.name),
                 false => builder.tool_server(server.build().map_err(to_js)?),
             };
+        }
+        if let Some(capabilities) = self.store {
+            builder = builder.store_events(capabilities, None);
         }
         let mut hooks = Vec::new();
         for hook in self.hooks {

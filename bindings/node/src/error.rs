@@ -1,6 +1,7 @@
 //! Errors of the core as JavaScript sees them: one JSON text, made into an error object there.
 
 use serde_json::{json, Value};
+use towline::transcripts::store::TaskError;
 use towline::{Error, Exit, Failure, LocalError, RequestError, StartError};
 
 /// The stable name of an error.
@@ -17,6 +18,10 @@ fn code(error: &Error) -> &'static str {
             StartError::ArgumentsTooLong { .. } => "ARGUMENTS_TOO_LONG",
             StartError::Launch(_) => "INVALID_OPTIONS",
             StartError::Tool(_) | StartError::BadSchema { .. } => "INVALID_TOOL",
+            StartError::Store(TaskError::InvalidArgument(_)) => "INVALID_OPTIONS",
+            StartError::Store(_) | StartError::OpenStore(_) | StartError::Materialize(_) => {
+                "SESSION_STORE"
+            }
             _ => "SPAWN_FAILED",
         },
         Error::Local(error) => match error {

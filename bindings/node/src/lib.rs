@@ -11,5 +11,6 @@ mod error;
 mod host;
 mod saved;
 mod session;
+mod starting;
 mod store;
 mod waiter;

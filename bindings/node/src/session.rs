@@ -1,6 +1,6 @@
 //! A session as JavaScript holds it.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
@@ -10,11 +10,11 @@ use napi_derive::napi;
 use towline::protocol::mcp::CallResult;
 use towline::{
     host_pipe, Answer, Error, Event, Exit, HostEnd, Launch, MessageType, RawMessage, RequestHandle,
-    RequestKey, Session, TransportEnd, Watchdog,
+    RequestKey, Session, SessionBuilder, StoreCallHandle, TransportEnd, Watchdog,
 };
 
 use crate::batch::Batch;
-use crate::config::{Config, ServerEntry};
+use crate::config::{Config, Prepared, ServerEntry};
 use crate::error::{invalid, to_js};
 use crate::host::NativeHost;
 use crate::waiter::Waiter;
@@ -48,12 +48,45 @@ pub struct NativeSession {
     /// How JavaScript has to start it, a JSON document.
     launch: Option<String>,
     requests: RefCell<HashMap<u64, RequestHandle>>,
+    /// Calls that JavaScript's store does.
+    store_calls: RefCell<HashMap<u64, StoreCallHandle>>,
+    last_store_call: Cell<u64>,
     /// Uuids that the application gave its prompts.
     named: RefCell<HashSet<String>>,
 }
 
-/// One for all sessions of the process.
-static WATCHDOG: std::sync::OnceLock<Watchdog> = std::sync::OnceLock::new();
+/// A CLI that was started, and what JavaScript has to know of it.
+pub(crate) struct Started {
+    session: Session,
+    pipe: Option<HostEnd>,
+    launch: Option<String>,
+}
+
+/// A builder with everything of a configuration document.
+pub(crate) fn prepare(config: &str) -> napi::Result<Prepared> {
+    /// One for all sessions of the process.
+    static WATCHDOG: std::sync::OnceLock<Watchdog> = std::sync::OnceLock::new();
+    Config::read(config)?.prepare(WATCHDOG.get_or_init(Watchdog::default))
+}
+
+/// Starts the CLI, or with `piped` has JavaScript start it.
+pub(crate) fn start(builder: SessionBuilder, piped: bool) -> Result<Started, Error> {
+    let (mut pipe, mut launch) = (None, None);
+    let session = match piped {
+        false => builder.start(),
+        true => builder.start_with(|how| {
+            launch = Some(describe_launch(&how));
+            let (end, transport) = host_pipe();
+            pipe = Some(end);
+            Ok(transport)
+        }),
+    }?;
+    Ok(Started {
+        session,
+        pipe,
+        launch,
+    })
+}
 
 #[napi]
 impl NativeSession {
@@ -61,37 +94,9 @@ impl NativeSession {
     /// [`launch`](NativeSession::launch) says.
     #[napi(constructor)]
     pub fn new(host: &NativeHost, config: String, piped: bool) -> napi::Result<NativeSession> {
-        let watchdog = WATCHDOG.get_or_init(Watchdog::default);
-        let prepared = Config::read(&config)?.prepare(watchdog)?;
-        let (mut pipe, mut launch) = (None, None);
-        let started = match piped {
-            false => prepared.builder.start(),
-            true => prepared.builder.start_with(|how| {
-                launch = Some(describe_launch(&how));
-                let (end, transport) = host_pipe();
-                pipe = Some(end);
-                Ok(transport)
-            }),
-        };
-        let session = Arc::new(started.map_err(to_js)?);
-        let waiter = Waiter::get().map_err(|error| to_js(Error::Wait(error)))?;
-        let id = waiter.add(&session, host.id()).map_err(to_js)?;
-        if let Some(pipe) = &pipe {
-            // What the session has to write JavaScript takes when it drains.
-            pipe.on_change(move || waiter.mark(id)).map_err(to_js)?;
-        }
-        Ok(NativeSession {
-            session,
-            id,
-            hooks: prepared.hooks,
-            config,
-            batch: RefCell::default(),
-            events: RefCell::default(),
-            pipe,
-            launch,
-            requests: RefCell::default(),
-            named: RefCell::default(),
-        })
+        let prepared = prepare(&config)?;
+        let started = start(prepared.builder, piped).map_err(to_js)?;
+        NativeSession::open(host.id(), config, prepared.hooks, started)
     }
 
     /// What [`NativeHost::ready`] calls it.
@@ -186,6 +191,7 @@ impl NativeSession {
     #[napi]
     pub fn release(&self) {
         self.requests.borrow_mut().clear();
+        self.store_calls.borrow_mut().clear();
         if let Ok(waiter) = Waiter::get() {
             waiter.remove(self.id);
         }
@@ -259,6 +265,24 @@ impl NativeSession {
         self.requests.borrow_mut().remove(&(key as u64));
     }
 
+    /// What JavaScript's store returned for a call, as JSON text.
+    #[napi]
+    pub fn store_answer(&self, key: f64, returned: String) {
+        if let Some(call) = self.store_calls.borrow_mut().remove(&(key as u64)) {
+            // Too late is nobody's fault, and was told of already.
+            let _ = call.answer_json(&returned);
+        }
+    }
+
+    /// JavaScript's store did not do a call.
+    #[napi]
+    pub fn store_fail(&self, key: f64, message: String) {
+        if let Some(call) = self.store_calls.borrow_mut().remove(&(key as u64)) {
+            // As for an answer.
+            let _ = call.fail(message);
+        }
+    }
+
     /// Passes on a JSON-RPC message of a server that JavaScript runs itself.
     #[napi]
     pub fn mcp_send(&self, server: String, message: String) -> napi::Result<()> {
@@ -278,9 +302,10 @@ impl NativeSession {
     /// JSON text of the payload that `initialize` was sent with.
     #[napi]
     pub fn initialize_payload(&self) -> napi::Result<String> {
-        let watchdog = WATCHDOG.get_or_init(Watchdog::default);
-        let prepared = Config::read(&self.config)?.prepare(watchdog)?;
-        let (_, plan) = prepared.builder.connection(0).map_err(to_js)?;
+        let (_, plan) = prepare(&self.config)?
+            .builder
+            .connection(0)
+            .map_err(to_js)?;
         Ok(plan.initialize)
     }
 
@@ -403,6 +428,41 @@ impl NativeSession {
 }
 
 impl NativeSession {
+    /// A session that has been started, for the JavaScript thread `host`.
+    pub(crate) fn open(
+        host: u64,
+        config: String,
+        hooks: Vec<String>,
+        started: Started,
+    ) -> napi::Result<NativeSession> {
+        let Started {
+            session,
+            pipe,
+            launch,
+        } = started;
+        let session = Arc::new(session);
+        let waiter = Waiter::get().map_err(|error| to_js(Error::Wait(error)))?;
+        let id = waiter.add(&session, host).map_err(to_js)?;
+        if let Some(pipe) = &pipe {
+            // What the session has to write JavaScript takes when it drains.
+            pipe.on_change(move || waiter.mark(id)).map_err(to_js)?;
+        }
+        Ok(NativeSession {
+            session,
+            id,
+            hooks,
+            config,
+            batch: RefCell::default(),
+            events: RefCell::default(),
+            pipe,
+            launch,
+            requests: RefCell::default(),
+            store_calls: RefCell::default(),
+            last_store_call: Cell::default(),
+            named: RefCell::default(),
+        })
+    }
+
     fn answer(&self, key: u64, answer: &Answer<'_>) -> Result<(), Error> {
         self.session.respond(RequestKey(key), answer)
     }
@@ -446,6 +506,12 @@ impl NativeSession {
                 Ok(response) => batch.response(id.0, Ok(response.payload())),
                 Err(error) => batch.response(id.0, Err(error.into())),
             },
+            Event::StoreCall(handle) => {
+                let key = self.last_store_call.get() + 1;
+                self.last_store_call.set(key);
+                batch.store_call(key, &handle);
+                self.store_calls.borrow_mut().insert(key, handle);
+            }
             Event::McpNotification { server, message } => {
                 let body = message.body().unwrap_or("{}");
                 let rpc = towline::protocol::json::pointer(body, "/message");

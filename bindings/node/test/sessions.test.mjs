@@ -5,8 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import * as towline from '../index.mjs';
-import { query } from '../index.mjs';
-import { playing } from './support.mjs';
 
 const ID = '11111111-2222-4333-8444-555555555555';
 const OTHER = '99999999-2222-4333-8444-555555555555';
@@ -63,6 +61,13 @@ test('in a store', async () => {
   await assert.rejects(towline.archiveSession(ID, { sessionStore }), /sessionStore/);
 });
 
+test('in one of the stores that are opened by URL', async () => {
+  const sessionStore = await towline.openStore(`sqlite:${join(folder, 'sessions.db')}`);
+  await towline.importSessionToStore(ID, sessionStore, { dir: project });
+  await family({ dir: project, sessionStore });
+  assert.equal((await sessionStore.listSessionSummaries(projectKey))[0].sessionId, ID);
+});
+
 test('on disk', async () => {
   await family({ dir: project });
   await assert.rejects(towline.renameSession(OTHER, 'x', { dir: project }), { code: 'SESSION_STORE', message: /not found/i });
@@ -84,10 +89,4 @@ test('a summary is folded entry by entry', () => {
   const twice = towline.foldSessionSummary(towline.foldSessionSummary(undefined, key, [entries[0]]), key, [entries[1]], { mtime: 7 });
   assert.deepEqual(once, twice);
   assert.equal(once.mtime, 7);
-});
-
-test('a query with a store says that it cannot serve it', () => {
-  const { options } = playing([]);
-  const sessionStore = new towline.InMemorySessionStore();
-  assert.throws(() => query({ prompt: 'hi', options: { ...options, sessionStore } }), { code: 'INVALID_OPTIONS', message: /sessionStore/ });
 });

@@ -12,6 +12,7 @@ import {
 } from './errors.js';
 import { loop, type Watched } from './loop.js';
 import { Spawned } from './spawned.js';
+import type { StoreCall } from './store-calls.js';
 import type { SpawnedProcess, SpawnOptions } from './types/spawn.js';
 import { addon, CLOSED, MORE, SINGLE, TURN_OPEN, type Drained, type NativeSession } from './native.js';
 
@@ -37,15 +38,25 @@ export type Answered = ['json' | 'error' | 'call' | 'callError' | 'mcp', string]
 
 /** What the owner of a channel does with what comes. */
 export interface Handlers {
+  /** The CLI is started, and nothing of it was read yet. */
+  started(channel: Channel): void;
   /** A request of the CLI; a rejection is an error answer. */
   ask(asked: Asked): Promise<Answered>;
   /** A notification for a server that JavaScript runs. */
   notified(server: string, message: unknown): void;
   stderr(line: string): void;
   diagnostic(text: string): void;
+  /** Does a call of the core's with the application's store. */
+  store(call: StoreCall): Promise<unknown>;
   /** The process is gone. */
   closed(): void;
 }
+
+/**
+ * Starts the CLI when it can be: `proceed` tells whether it is still wanted, and if so nothing can
+ * be called off any more. `undefined` when it is not.
+ */
+export type Starter = (proceed: () => boolean) => Promise<NativeSession | undefined>;
 
 interface Pending {
   resolve(payload: any): void;
@@ -73,7 +84,8 @@ export interface Route {
 }
 
 export class Channel implements Watched {
-  readonly id: number;
+  /** 0 before the CLI is started. */
+  id = 0;
   /** How the process ended, once it has. */
   exit: ProcessFailure | undefined;
   /** The answer to `initialize`; rejects when there is none. */
@@ -83,10 +95,19 @@ export class Channel implements Watched {
   /** Settles when the process is gone. */
   readonly ended: Promise<void>;
 
-  private readonly native: NativeSession;
-  private readonly spawned: Spawned | undefined;
+  /** Nothing before the CLI is started. */
+  private native: NativeSession | undefined;
+  private spawned: Spawned | undefined;
+  /** What was sent before the CLI is started. */
+  private early: ((native: NativeSession) => void)[] = [];
+  /** How many prompts are among that: the core counts them alike. */
+  private earlyTurns = 0;
+  /** Waits for what has to come before the start; `false` once that cannot be called off. */
+  private waits = false;
   private readonly handlers: Handlers;
   private readonly pending = new Map<number, Pending>();
+  /** Requests made before the start. */
+  private readonly unasked = new Set<(error: unknown) => void>();
   private readonly asked = new Map<number, AbortController>();
   private readonly waiting: ((result: IteratorResult<any, void>) => void)[] = [];
   private readonly rejecting: ((error: unknown) => void)[] = [];
@@ -98,6 +119,9 @@ export class Channel implements Watched {
   private opening = true;
   /** The input was ended: the process lives on until it is gone. */
   private ending = false;
+  private closing = false;
+  /** Calls of the core's that the application's store is doing. */
+  private storing = 0;
   private holding = false;
   private kept = true;
   private paused = false;
@@ -109,11 +133,14 @@ export class Channel implements Watched {
   private opened!: Pending;
   private gone!: () => void;
 
-  /** `spawn` starts the CLI in place of the addon. */
-  constructor(config: string, handlers: Handlers, spawn?: (options: SpawnOptions) => SpawnedProcess) {
-    this.native = natively(() => new addon.NativeSession(loop.native, config, spawn !== undefined));
+  /** `spawn` starts the CLI in place of the addon; with `start` the addon starts it later. */
+  constructor(
+    config: string,
+    handlers: Handlers,
+    private readonly spawn?: (options: SpawnOptions) => SpawnedProcess,
+    start?: Starter,
+  ) {
     this.handlers = handlers;
-    this.id = this.native.id;
     this.initialized = new Promise((resolve, reject) => {
       this.opened = { resolve, reject };
     });
@@ -122,26 +149,62 @@ export class Channel implements Watched {
     this.ended = new Promise((resolve) => {
       this.gone = resolve;
     });
+    if (start) void this.startLater(start);
+    else this.attach(natively(() => new addon.NativeSession(loop.native, config, spawn !== undefined)));
+  }
+
+  private async startLater(start: Starter): Promise<void> {
+    this.waits = true;
+    this.account();
+    const proceed = (): boolean => {
+      this.waits = false;
+      return !this.released;
+    };
+    try {
+      const native = await start(proceed);
+      if (native) this.attach(native);
+    } catch (error) {
+      this.waits = false;
+      this.error ??= typed(error);
+      this.release();
+    }
+  }
+
+  /** The CLI is started. */
+  private attach(native: NativeSession): void {
+    this.native = native;
+    this.id = native.id;
+    this.kept = true;
     loop.add(this);
-    if (spawn) {
+    if (this.spawn) {
       try {
-        this.spawned = new Spawned(this.native, spawn, () => loop.later(this));
+        this.spawned = new Spawned(native, this.spawn, () => loop.later(this));
       } catch (error) {
-        this.native.finish(undefined, undefined, messageOf(error));
-        this.native.close();
+        native.finish(undefined, undefined, messageOf(error));
+        native.close();
         throw error;
       }
     }
+    this.handlers.started(this);
+    const early = this.early;
+    this.early = [];
+    try {
+      for (const send of early) send(native);
+    } catch (error) {
+      this.fail(typed(error));
+    }
+    if (this.closing) native.close();
+    this.account();
   }
 
   /** The process id of the CLI, where it is known. */
   get pid(): number | undefined {
-    return this.native.pid ?? undefined;
+    return this.native?.pid ?? undefined;
   }
 
   /** The callback ids of the hooks, in the order in which they were given. */
   get hooks(): string[] {
-    return this.native.hooks;
+    return this.native?.hooks ?? [];
   }
 
   /** Whether the process is gone. */
@@ -150,29 +213,30 @@ export class Channel implements Watched {
   }
 
   get sessionId(): string | undefined {
-    return this.native.sessionId() ?? undefined;
+    return this.native?.sessionId() ?? undefined;
   }
 
   get stderrTail(): string {
-    return this.exit?.stderr ?? this.native.stderrTail();
+    return this.exit?.stderr ?? this.native?.stderrTail() ?? '';
   }
 
   /** The payload that `initialize` was sent with. */
   get initializePayload(): string {
-    return natively(() => this.native.initializePayload());
+    return this.command((native) => native.initializePayload());
   }
 
   // What comes.
 
   drain(): boolean {
-    if (this.released) return false;
+    const { native } = this;
+    if (this.released || !native) return false;
     this.spawned?.pump();
     let any = false;
     for (;;) {
       if (this.paused && !this.ending && this.pending.size === 0) return false;
       let drained: Drained;
       try {
-        drained = this.native.drain();
+        drained = native.drain();
       } catch (error) {
         this.error ??= typed(error);
         this.release();
@@ -198,7 +262,7 @@ export class Channel implements Watched {
   arm(): void {
     if (this.released || this.paused) return;
     try {
-      this.native.arm();
+      this.native?.arm();
     } catch (error) {
       this.fail(typed(error));
     }
@@ -278,6 +342,9 @@ export class Channel implements Watched {
         this.opening = false;
         this.opened.resolve(event[1]);
         break;
+      case 'm':
+        this.store(event as [string, number, number | null, StoreCall]);
+        break;
       case 'n':
         try {
           this.handlers.notified(event[1], event[2]);
@@ -295,6 +362,20 @@ export class Channel implements Watched {
         this.finished(event[1], event[2]);
         break;
     }
+  }
+
+  private store([, key, , call]: [string, number, number | null, StoreCall]): void {
+    this.storing += 1;
+    const done = (tell: (native: NativeSession) => void): void => {
+      this.storing -= 1;
+      if (this.native && !this.released) tell(this.native);
+      loop.later(this);
+      this.account();
+    };
+    this.handlers.store(call).then(
+      (value) => done((native) => native.storeAnswer(key, JSON.stringify(value ?? null))),
+      (error) => done((native) => native.storeFail(key, messageOf(error))),
+    );
   }
 
   private serve([, key, kind, requestId, request, detail]: [string, number, string, string, any, any]): void {
@@ -315,9 +396,10 @@ export class Channel implements Watched {
   }
 
   private answer(key: number, [how, text]: NonNullable<Answered>): void {
-    if (this.released) return;
+    const { native } = this;
+    if (this.released || !native) return;
     try {
-      this.native.respond(key, how, text);
+      native.respond(key, how, text);
     } catch (thrown) {
       const error = typed(thrown);
       const code = error instanceof TowlineError ? error.code : '';
@@ -325,7 +407,7 @@ export class Channel implements Watched {
       if (code === 'ANSWERED_ALREADY' || code === 'SESSION_CLOSED') return;
       this.handlers.diagnostic(`an answer was refused: ${messageOf(error)}`);
       try {
-        this.native.respond(key, 'error', messageOf(error));
+        native.respond(key, 'error', messageOf(error));
       } catch {
         // Answered meanwhile by what refused it.
       }
@@ -343,16 +425,20 @@ export class Channel implements Watched {
 
   /** Nothing more comes. */
   private end(): void {
-    const closed = (): TowlineError =>
-      new TowlineError('SESSION_CLOSED', 'Query closed before response received', this.exit);
     this.opening = false;
-    this.opened.reject(this.error ?? closed());
-    for (const pending of this.pending.values()) pending.reject(this.error ?? closed());
+    this.opened.reject(this.error ?? this.closedEarly());
+    for (const pending of this.pending.values()) pending.reject(this.error ?? this.closedEarly());
     this.pending.clear();
+    for (const reject of this.unasked) reject(this.error ?? this.closedEarly());
+    this.unasked.clear();
     for (const controller of this.asked.values()) controller.abort();
     this.asked.clear();
     this.settleWaiting();
     this.route?.ended(this.error);
+  }
+
+  private closedEarly(): TowlineError {
+    return new TowlineError('SESSION_CLOSED', 'Query closed before response received', this.exit);
   }
 
   private settleWaiting(): void {
@@ -373,7 +459,8 @@ export class Channel implements Watched {
     if (this.released) return;
     this.released = true;
     this.over = true;
-    this.native.release();
+    this.early = [];
+    this.native?.release();
     loop.remove(this);
     this.end();
     this.account();
@@ -385,7 +472,12 @@ export class Channel implements Watched {
   private account(): void {
     const hold =
       !this.released &&
-      (this.turnOpen || this.ending || this.pending.size > 0 || this.asked.size > 0);
+      (this.turnOpen ||
+        this.ending ||
+        !this.native ||
+        this.pending.size > 0 ||
+        this.asked.size > 0 ||
+        this.storing > 0);
     if (hold !== this.holding) {
       this.holding = hold;
       loop.hold(hold);
@@ -393,7 +485,7 @@ export class Channel implements Watched {
     const keep = !this.released && (hold || this.opening || this.waiting.length > 0);
     if (keep !== this.kept) {
       this.kept = keep;
-      if (!this.released) loop.keep(this, keep);
+      if (!this.released && this.native) loop.keep(this, keep);
     }
   }
 
@@ -449,79 +541,99 @@ export class Channel implements Watched {
 
   // What the application sends.
 
-  private command<T>(command: () => T): T {
+  private command<T>(command: (native: NativeSession) => T): T {
     // Why it ended tells more than that it has.
-    if (this.released && this.error instanceof Error) throw this.error;
-    const value = natively(command);
+    if ((this.released || !this.native) && this.error instanceof Error) throw this.error;
+    const { native } = this;
+    if (!native) throw new TowlineError('SESSION_CLOSED', 'The session is not started yet, or closed');
+    const value = natively(() => command(native));
     loop.later(this);
     return value;
   }
 
-  /** Sends a prompt of text alone. */
-  sendText(text: string): number {
-    const turn = this.command(() => this.native.sendText(text));
+  /** Does it now, or once the CLI is started. */
+  private soon(command: (native: NativeSession) => void): void {
+    if (this.native || this.released) this.command(command);
+    else this.early.push(command);
+  }
+
+  /** Sends a prompt; gives its turn. */
+  private prompt(send: (native: NativeSession) => number): number {
+    let turn = this.earlyTurns + 1;
+    this.soon((native) => (turn = send(native)));
+    if (!this.native) this.earlyTurns = turn;
     this.turnOpen = true;
     this.account();
     return turn;
+  }
+
+  /** Sends a prompt of text alone. */
+  sendText(text: string): number {
+    return this.prompt((native) => native.sendText(text));
   }
 
   /** Sends a user message. */
   send(message: { uuid?: string }): number {
-    const { uuid } = message;
-    const turn = this.command(() => this.native.send(JSON.stringify(message), uuid));
-    this.turnOpen = true;
-    this.account();
-    return turn;
+    const json = JSON.stringify(message);
+    return this.prompt((native) => native.send(json, message.uuid));
   }
 
   /** Sends a control request; settles with the payload of its answer. */
   request(subtype: string, payload: object = {}): Promise<any> {
-    return new Promise((resolve, reject) => {
-      if (this.over) {
-        reject(new TowlineError('SESSION_CLOSED', 'Query closed before response received', this.exit));
-        return;
-      }
-      const id = this.command(() => this.native.request(subtype, JSON.stringify(payload)));
-      this.pending.set(id, { resolve, reject });
-      this.account();
-    });
+    const json = JSON.stringify(payload);
+    return this.asking((native) => native.request(subtype, json));
   }
 
   /** Takes back a prompt whose turn has not begun. */
   cancelTurn(turn: number): Promise<any> {
+    return this.asking((native) => native.cancelTurn(turn));
+  }
+
+  private asking(ask: (native: NativeSession) => number): Promise<any> {
     return new Promise((resolve, reject) => {
-      const id = this.command(() => this.native.cancelTurn(turn));
-      this.pending.set(id, { resolve, reject });
+      if (this.over) {
+        reject(this.exit ? this.closedEarly() : (this.error ?? this.closedEarly()));
+        return;
+      }
+      if (!this.native) this.unasked.add(reject);
+      this.soon((native) => {
+        this.unasked.delete(reject);
+        try {
+          this.pending.set(ask(native), { resolve, reject });
+        } catch (error) {
+          reject(typed(error));
+        }
+      });
       this.account();
     });
   }
 
   /** Passes on a JSON-RPC message of a server that JavaScript runs. */
   mcpSend(server: string, message: unknown): void {
-    this.command(() => this.native.mcpSend(server, JSON.stringify(message)));
+    this.soon((native) => native.mcpSend(server, JSON.stringify(message)));
   }
 
   /** Sends a notification of a server of the core's. */
   mcpNotify(server: string, method: string, params: unknown): void {
-    this.command(() => this.native.mcpNotify(server, method, JSON.stringify(params ?? {})));
+    this.soon((native) => native.mcpNotify(server, method, JSON.stringify(params ?? {})));
   }
 
   /** A request that was answered otherwise. */
   forget(key: number): void {
     this.asked.delete(key);
-    if (!this.released) this.native.forget(key);
+    if (!this.released) this.native?.forget(key);
     this.account();
   }
 
   /** Adds an in-process server. */
   addServer(entry: object): void {
-    this.command(() => this.native.addServer(JSON.stringify(entry)));
+    this.soon((native) => native.addServer(JSON.stringify(entry)));
   }
 
   /** Ends the input as soon as nothing more of this program is needed. */
   endWhenSettled(): void {
     if (this.released) return;
-    this.command(() => this.native.endWhenSettled());
+    this.soon((native) => native.endWhenSettled());
     this.ending = true;
     this.account();
   }
@@ -530,8 +642,16 @@ export class Channel implements Watched {
   close(): void {
     if (this.released) return;
     this.ending = true;
-    this.native.close();
+    this.closing = true;
+    if (this.waits) {
+      // Nothing was started.
+      this.release();
+      return;
+    }
+    this.early = [];
     this.account();
+    if (!this.native) return;
+    this.native.close();
     loop.later(this);
   }
 

@@ -55,15 +55,15 @@ export class TowlineError extends Error implements Partial<ProcessFailure> {
   /** What went wrong, by a stable name. */
   readonly code: TowlineErrorCode;
   /** Exit status of the CLI, when its end is the error. */
-  readonly exitCode?: number | null;
+  declare readonly exitCode?: number | null;
   /** The signal that ended the CLI. */
-  readonly signal?: NodeJS.Signals | null;
+  declare readonly signal?: NodeJS.Signals | null;
   /** The end of the CLI's stderr. */
-  readonly stderr?: string;
+  declare readonly stderr?: string;
   /** The CLI's own name for why it refused a request. */
-  readonly errorCode?: string;
+  declare readonly errorCode?: string;
   /** The control request that failed. */
-  readonly subtype?: string;
+  declare readonly subtype?: string;
 
   constructor(code: TowlineErrorCode, message: string, more: Partial<TowlineError> = {}) {
     super(message);

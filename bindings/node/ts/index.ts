@@ -7,4 +7,5 @@ export { query, startup } from './query.js';
 export { prewarm } from './spare.js';
 export { openSession } from './session.js';
 export * from './sessions.js';
+export { openStore, type OpenedStore } from './stores.js';
 export type * from './types/index.js';

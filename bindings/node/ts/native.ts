@@ -35,6 +35,8 @@ export interface NativeSession {
   cancelRequest(id: number): boolean;
   respond(key: number, how: 'json' | 'error' | 'call' | 'callError' | 'mcp' | 'drop', text: string): void;
   forget(key: number): void;
+  storeAnswer(key: number, returned: string): void;
+  storeFail(key: number, message: string): void;
   mcpSend(server: string, message: string): void;
   mcpNotify(server: string, method: string, params: string): void;
   endWhenSettled(): void;
@@ -60,14 +62,34 @@ export interface NativeSession {
 export interface NativeStoreTask {
   nextCall(): string | null;
   answer(id: number, answer: string): void;
-  refuse(id: number, message: string, timedOutMs?: number): void;
+  refuse(id: number, message: string, late: boolean): void;
   finished(): string | null;
+}
+
+/** One of the core's own stores. */
+export interface NativeStore {
+  /** The type's name, for types alone. */
+  readonly kind?: 'NativeStore';
 }
 
 interface Addon {
   NativeHost: new (wake: () => void) => NativeHost;
   NativeSession: new (host: NativeHost, config: string, piped: boolean) => NativeSession;
   NativeStoreTask: new (capabilities: string, operation: string) => NativeStoreTask;
+  /** As the constructor of `NativeSession`, off this thread. */
+  startSession(
+    host: NativeHost,
+    config: string,
+    piped: boolean,
+    store?: NativeStore,
+    resume?: NativeStoreTask,
+  ): Promise<NativeSession>;
+  /** Checks the configuration; gives what has to be asked of the store before the start. */
+  resumeTask(config: string, store?: NativeStore): NativeStoreTask | null;
+  openStore(url: string): Promise<NativeStore>;
+  callStore(store: NativeStore, call: string): Promise<string>;
+  storeContracts(capabilities: string): string[];
+  contractTask(name: string, capabilities: string): NativeStoreTask;
   savedSessions(request: string): Promise<string>;
   foldSessionSummary(
     sessionId: string,

@@ -3,8 +3,12 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { Servers } from './mcp.js';
 import { AbortError, TowlineError } from './errors.js';
+import type { NativeStore } from './native.js';
+import { capabilities } from './store-calls.js';
+import { nativeOf } from './stores.js';
 import type { HookCallback, HookCallbackMatcher } from './types/hook-callbacks.js';
 import type { Options } from './types/options.js';
+import type { SessionStore } from './types/session-store.js';
 
 /** What is a function or an object, and no option of the core's. */
 const HOST_SIDE = [
@@ -38,6 +42,10 @@ export interface Prepared {
   servers: Servers;
   /** The hook callbacks, in the order of their ids. */
   hooks: HookCallback[];
+  /** Where the transcript goes. */
+  store: SessionStore | undefined;
+  /** The same, if it is one of the core's. */
+  nativeStore: NativeStore | undefined;
 }
 
 /** The CLI that comes with an installed official package, if there is one. */
@@ -80,10 +88,8 @@ function hookEntries(hooks: Options['hooks']): [HookEntry[], HookCallback[]] {
 /** Takes the options apart. Throws what is wrong with them. */
 export function prepare(options: Options): Prepared {
   if (options.abortController?.signal.aborted) throw new AbortError('Operation aborted');
-  if (options.sessionStore) {
-    const text = 'option sessionStore is not served yet; importSessionToStore copies a finished session';
-    throw new TowlineError('INVALID_OPTIONS', text);
-  }
+  const { sessionStore } = options;
+  if (sessionStore !== undefined) checkStore(sessionStore, options);
   const core: Record<string, unknown> = { ...options };
   for (const name of HOST_SIDE) delete core[name];
   const servers = new Servers();
@@ -106,6 +112,7 @@ export function prepare(options: Options): Prepared {
     maxLineBytes: options.maxLineBytes ?? LONGEST_LINE,
     pathToClaudeCodeExecutable: options.pathToClaudeCodeExecutable ?? installedCli(),
   });
+  const native = sessionStore && nativeOf(sessionStore);
   const [hooks, callbacks] = hookEntries(options.hooks);
   const config = JSON.stringify({
     options: core,
@@ -115,6 +122,18 @@ export function prepare(options: Options): Prepared {
     stderr: options.stderr !== undefined,
     hooks,
     servers: servers.entries,
+    store: sessionStore && !native ? capabilities(sessionStore) : undefined,
   });
-  return { config, options, servers, hooks: callbacks };
+  return { config, options, servers, hooks: callbacks, store: sessionStore, nativeStore: native };
+}
+
+/** Throws for what cannot be, before anything is started. */
+function checkStore(store: SessionStore, options: Options): void {
+  const wrong = (text: string): TowlineError => new TowlineError('INVALID_OPTIONS', text);
+  if (typeof store !== 'object' || store === null || typeof store.append !== 'function') {
+    throw wrong('option sessionStore is an object with append and load; openStore(url) opens one by its URL');
+  }
+  if (options.enableFileCheckpointing) {
+    throw wrong('enableFileCheckpointing does not go with sessionStore: the saved files are not in the store');
+  }
 }

@@ -1,8 +1,11 @@
 /** `query`, warm queries, and what can be asked of a running one. */
-import { Channel } from './channel.js';
-import { AbortError, TowlineError } from './errors.js';
+import { Channel, type Starter } from './channel.js';
+import { AbortError, natively, TowlineError } from './errors.js';
+import { loop } from './loop.js';
+import { addon, type NativeSession } from './native.js';
 import { prepare, type Prepared } from './options.js';
 import { Requests } from './requests.js';
+import { runTask } from './store-calls.js';
 import type { McpServerConfig } from './types/mcp-config.js';
 import type { SDKMessage, SDKUserMessage } from './types/messages.js';
 import type { Options } from './types/options.js';
@@ -50,6 +53,20 @@ export async function startup(
   };
 }
 
+/**
+ * How a session is started that has to be loaded from a store first; `undefined` when nothing has to
+ * be. Throws what is wrong with the options.
+ */
+function starter(prepared: Prepared, piped: boolean): Starter | undefined {
+  const { config, store, nativeStore } = prepared;
+  const task = natively(() => addon.resumeTask(config, nativeStore));
+  if (!task && !nativeStore) return undefined;
+  return async (proceed): Promise<NativeSession | undefined> => {
+    const found: boolean = task !== null && (await runTask(task, store!, true));
+    if (!proceed()) return undefined;
+    return addon.startSession(loop.native, config, piped, nativeStore, found ? task! : undefined);
+  };
+}
 
 /** The methods of a query are control requests; the names and fields are the CLI's. */
 export class RunningQuery {
@@ -67,14 +84,15 @@ export class RunningQuery {
     this.prepared = prepare(options);
     this.requests = new Requests(this.prepared);
     try {
-      this.opened = new Channel(this.prepared.config, this.requests, options.spawnClaudeCodeProcess);
+      const { config, store } = this.prepared;
+      const start = store && starter(this.prepared, options.spawnClaudeCodeProcess !== undefined);
+      this.opened = new Channel(config, this.requests, options.spawnClaudeCodeProcess, start);
     } catch (error) {
       // What is wrong with the options is the caller's to hear; the rest comes with the messages.
       if (!(error instanceof TowlineError) || error.code.startsWith('INVALID_')) throw error;
       this.failed = error;
       return;
     }
-    this.requests.serve(this.opened);
     const signal = options.abortController?.signal;
     signal?.addEventListener('abort', this.onAbort, { once: true });
     void this.opened.ended.then(() => signal?.removeEventListener('abort', this.onAbort));
@@ -233,6 +251,7 @@ export class RunningQuery {
 
   async reinitialize(): Promise<any> {
     const { channel } = this;
+    await channel.opens();
     return channel.request('initialize', JSON.parse(channel.initializePayload));
   }
 

@@ -1,6 +1,7 @@
 /** What the CLI asks, brought to the application's callbacks and back. */
 import type { Answered, Asked, Channel, Handlers } from './channel.js';
 import type { Prepared } from './options.js';
+import { callStore, type StoreCall } from './store-calls.js';
 
 /** A key left out where there is no value. */
 function optional<T extends object>(values: T): Partial<T> {
@@ -19,8 +20,7 @@ export class Requests implements Handlers {
 
   constructor(private readonly prepared: Prepared) {}
 
-  /** Before anything of the channel is read. */
-  serve(channel: Channel): void {
+  started(channel: Channel): void {
     this.channel = channel;
     channel.hooks.forEach((id, index) => this.hooks.set(id, this.prepared.hooks[index]!));
     this.prepared.servers.start(channel);
@@ -64,6 +64,10 @@ export class Requests implements Handlers {
     } catch {
       // As for stderr.
     }
+  }
+
+  async store(call: StoreCall): Promise<unknown> {
+    return callStore(this.prepared.store!, call);
   }
 
   closed(): void {

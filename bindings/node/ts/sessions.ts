@@ -1,17 +1,10 @@
 /** Sessions saved on disk or in a store of the application's. */
 import { natively, typed } from './errors.js';
 import { addon } from './native.js';
+import { camel, inStore } from './store-calls.js';
 import type { SDKSessionInfo } from './types/messages.js';
 import type * as types from './types/sessions.js';
 import type { SessionKey, SessionStore, SessionStoreEntry, SessionSummaryEntry } from './types/session-store.js';
-
-/** An object with camel-case names and without what is null. */
-function camel(value: Record<string, unknown>): any {
-  const entries = Object.entries(value).filter(([, one]) => one !== null);
-  return Object.fromEntries(
-    entries.map(([name, one]) => [name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()), one]),
-  );
-}
 
 /** What an operation is asked. */
 type Asked = Record<string, unknown> & { dir?: string; sessionStore?: SessionStore };
@@ -26,91 +19,10 @@ async function onDisk(operation: string, asked: Asked): Promise<any> {
   }
 }
 
-function capabilities(store: SessionStore): string {
-  return JSON.stringify({
-    list_sessions: typeof store.listSessions === 'function',
-    list_session_summaries: typeof store.listSessionSummaries === 'function',
-    delete: typeof store.delete === 'function',
-    list_subkeys: typeof store.listSubkeys === 'function',
-  });
-}
-
-/** A call as the core describes it. */
-interface StoreCall {
-  call: string;
-  key?: { project_key: string; session_id: string; subpath?: string | null };
-  project_key?: string;
-  entries?: SessionStoreEntry[];
-}
-
-/** Does one call of the core's with the application's store. */
-async function callStore(store: SessionStore, asked: StoreCall): Promise<unknown> {
-  const key = asked.key && (camel(asked.key) as SessionKey);
-  switch (asked.call) {
-    case 'append':
-      return store.append(key!, asked.entries!);
-    case 'load':
-      return store.load(key!);
-    case 'list_sessions':
-      return store.listSessions!(asked.project_key!);
-    case 'list_session_summaries':
-      return store.listSessionSummaries!(asked.project_key!);
-    case 'delete':
-      return store.delete!(key!);
-    case 'list_subkeys':
-      return store.listSubkeys!(key!);
-    default:
-      throw new Error(`A session store has no call ${asked.call}`);
-  }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
-async function inStore(store: SessionStore, operation: string, asked: Asked): Promise<any> {
-  const { sessionStore: _, ...rest } = asked;
-  const task = natively(
-    () => new addon.NativeStoreTask(capabilities(store), JSON.stringify({ operation, ...rest })),
-  );
-  return new Promise((resolve, reject) => {
-    let done = false;
-    // What the store threw tells more than the core's words for it.
-    let thrown: unknown;
-    const advance = (): void => {
-      if (done) return;
-      for (let next = task.nextCall(); next !== null; next = task.nextCall()) {
-        const { id, call } = JSON.parse(next) as { id: number; call: StoreCall };
-        callStore(store, call).then(
-          (value) => {
-            task.answer(id, JSON.stringify(value ?? null));
-            advance();
-          },
-          (error) => {
-            thrown ??= error;
-            task.refuse(id, messageOf(error));
-            advance();
-          },
-        );
-      }
-      try {
-        const output = task.finished();
-        if (output === null) return;
-        done = true;
-        resolve(JSON.parse(output));
-      } catch (error) {
-        done = true;
-        reject(thrown ?? typed(error));
-      }
-    };
-    advance();
-  });
-}
-
 /** Both places: `disk` and `store` name the operation in each. */
 async function either(disk: string, store: string, asked: Asked): Promise<any> {
-  const { sessionStore } = asked;
-  return sessionStore ? inStore(sessionStore, store, asked) : onDisk(disk, asked);
+  const { sessionStore, ...rest } = asked;
+  return sessionStore ? inStore(sessionStore, { operation: store, ...rest }) : onDisk(disk, asked);
 }
 
 /** The sessions of a directory, or of all, newest first. */
@@ -216,7 +128,7 @@ export async function importSessionToStore(
   options: types.ImportSessionToStoreOptions = {},
 ): Promise<void> {
   const configDir = process.env.CLAUDE_CONFIG_DIR || undefined;
-  await inStore(store, 'import_session', { ...options, sessionId, configDir });
+  await inStore(store, { operation: 'import_session', ...options, sessionId, configDir });
 }
 
 /** Folds new entries into the summary that a store keeps of a session. */

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { z } from 'zod/v4';
 import {
-  createSdkMcpServer, forkSession, getSessionInfo, getSessionMessages, listSessions, prewarm, query, renameSession, startup, tool,
+  createSdkMcpServer, forkSession, getSessionInfo, getSessionMessages, InMemorySessionStore, listSessions, openStore, prewarm,
+  query, renameSession, startup, tool,
 } from '../../index.mjs';
 
 const { CLI, PROJECT } = process.env;
@@ -163,6 +164,35 @@ test('a warm query, resumed, listed, read, renamed, forked', async () => {
   const forked = await ask('TEXT forked', { resume: fork.sessionId });
   assert.equal(forked.result.result, 'forked');
 });
+
+for (const [name, open] of [
+  ['of this program', async () => new InMemorySessionStore()],
+  ['in SQLite', async () => openStore(`sqlite:${join(PROJECT, 'sessions.db')}`)],
+]) {
+  test(`a session moves to another machine through a store ${name}, is continued and forked there`, async () => {
+    const sessionStore = await open();
+    const machine = (which) => ({ env: { ...options().env, CLAUDE_CONFIG_DIR: join(PROJECT, `config-${name}-${which}`) } });
+    const stored = { dir: PROJECT, sessionStore };
+    const first = await ask('TEXT one', { sessionStore, ...machine(1) });
+    const id = first.result.session_id;
+    assert.ok(first.messages.every((one) => !['transcript_mirror', 'mirror_error'].includes(one.subtype ?? one.type)));
+    const types = async (session) => (await getSessionMessages(session, stored)).map((one) => one.type);
+    assert.deepEqual(await types(id), ['user', 'assistant']);
+    const second = await ask('TEXT two', { sessionStore, resume: id, ...machine(2) });
+    assert.equal(second.result.session_id, id);
+    assert.ok(!existsSync(join(PROJECT, `config-${name}-2`, 'projects')));
+    const third = await ask('TEXT three', { sessionStore, continue: true, sessionStoreFlush: 'eager', ...machine(3) });
+    assert.equal(third.result.session_id, id);
+    assert.deepEqual(await types(id), ['user', 'assistant', 'user', 'assistant', 'user', 'assistant']);
+    const { sessionId } = await forkSession(id, { ...stored, title: 'another way' });
+    const forked = await ask('TEXT four', { sessionStore, resume: sessionId, ...machine(4) });
+    assert.equal(forked.result.result, 'four');
+    assert.equal((await types(sessionId)).length, 8);
+    assert.equal((await types(id)).length, 6);
+    assert.equal((await getSessionInfo(sessionId, stored)).customTitle, 'another way');
+    assert.deepEqual((await listSessions(stored)).map((one) => one.sessionId).sort(), [id, sessionId].sort());
+  });
+}
 
 test('an unknown session to resume: the reason, not a mere exit', async () => {
   const { message, exitCode } = await ask('hi', { resume: '99999999-9999-4999-8999-999999999999' }).catch((error) => error);

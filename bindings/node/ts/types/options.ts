@@ -78,8 +78,13 @@ export type OfficialOptions = {
   perTaskStopAffordance?: boolean;
   /** Whether the session is saved on disk. */
   persistSession?: boolean;
-  /** Where the transcript is mirrored to. Not served yet: a query that has it throws. */
+  /**
+   * Where the transcript is mirrored to, and where `resume` and `continue` look for their session.
+   * One of the application's own, or one that `openStore` has opened. What cannot be stored is told
+   * by a `system` message of subtype `mirror_error`; nothing else comes of it.
+   */
   sessionStore?: SessionStore;
+  /** `batched` (the default): before each result and at the end. `eager`: with every line. */
   sessionStoreFlush?: SessionStoreFlush;
   /** Limit of each call of a store while a session is loaded from it, in ms. */
   loadTimeoutMs?: number;

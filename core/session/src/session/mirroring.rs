@@ -264,6 +264,12 @@ impl Core {
         self.mirroring.as_mut()?.calls.pop_front()
     }
 
+    /// Whether a result, and what came behind it, waits for the store.
+    pub(super) fn store_holds_messages(&self) -> bool {
+        let held = |mirroring: &Mirroring| !mirroring.held.is_empty();
+        self.mirroring.as_ref().is_some_and(held)
+    }
+
     /// Whether the store's thread still has something to do.
     pub(super) fn store_keeps_thread_busy(&self) -> bool {
         self.mirroring

@@ -478,9 +478,10 @@ impl Session {
             .unwrap_or_default()
     }
 
-    /// Whether a prompt has no result yet; `false` in a forked child.
+    /// Whether a prompt has no result yet, or one that waits for the store; `false` in a forked
+    /// child.
     pub fn turn_open(&self) -> bool {
-        self.look(|core| Some(core.connection.turn_open()))
+        self.look(|core| Some(core.connection.turn_open() || core.store_holds_messages()))
             .unwrap_or_default()
     }
 }

@@ -126,6 +126,14 @@ impl SessionBuilder {
 
     fn config_sources(&self) -> ConfigSources {
         let given = self.options.env.as_ref();
+        // There option `env` is the whole environment.
+        let replaces = self.options.dialect == Dialect::TypeScript;
+        if let (true, Some(given)) = (replaces, given) {
+            return ConfigSources::find(|name| {
+                let found = given.0.iter().find(|(key, _)| *key == name);
+                found.and_then(|(_, value)| value.clone())
+            });
+        }
         ConfigSources::find(|name| {
             match given.and_then(|given| given.0.iter().find(|(key, _)| *key == name)) {
                 Some((_, Some(value))) if value.is_empty() => std::env::var(name).ok(),

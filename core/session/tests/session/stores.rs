@@ -225,6 +225,7 @@ fn a_host_answers_the_calls_of_its_store_when_it_likes() {
     while let Some(event) = session.poll(Some(Duration::from_millis(50))).unwrap() {
         assert!(matches!(event, Event::Initialized(_)), "{event:?}");
     }
+    assert!(session.turn_open(), "the result is not delivered yet");
     std::thread::scope(|scope| {
         let answer = scope.spawn(|| call.answer_json("null"));
         answer.join().unwrap().unwrap();
@@ -237,6 +238,7 @@ fn a_host_answers_the_calls_of_its_store_when_it_likes() {
     let (result, ended, late) = (next(&session), next(&session), next(&session));
     assert_eq!(types(&[result, late]), ["result", "assistant"]);
     assert!(matches!(ended, Event::TurnEnded { .. }), "{ended:?}");
+    assert!(!session.turn_open());
 
     session.close().unwrap();
     let last = store_call(&session);
