@@ -167,7 +167,8 @@ impl Image {
             "" => "image",
             kind => kind,
         };
-        match self.data.len() / 4 * 3 {
+        let padding = self.data.bytes().rev().take_while(|byte| *byte == b'=');
+        match (self.data.len() / 4 * 3).saturating_sub(padding.count()) {
             0 => format!("[{kind}, not in the transcript]"),
             bytes => format!("[{kind}, {}]", crate::words::size(bytes as u64)),
         }

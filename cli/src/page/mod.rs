@@ -91,7 +91,11 @@ fn head(out: &mut String, conversation: &Conversation) {
     }
     fact("Counts", Some(counts.join(", ")));
     fact("Tokens", tokens(conversation));
-    fact("Cost", totals.cost.map(words::cost));
+    let whole = match conversation.left_out {
+        (0, 0) => "",
+        _ => " for the whole session",
+    };
+    fact("Cost", totals.cost.map(|cost| words::cost(cost) + whole));
     fact(
         "Archived",
         (info.archived == Some(true)).then(|| "yes".to_owned()),

@@ -37,7 +37,7 @@ pub(super) fn write(
     }
     text.turns(&conversation.turns)?;
     if behind > 0 {
-        text.remark(&format!("… {} more", words::counted(behind, "message")))?;
+        text.remark(&format!("… {} behind", words::counted(behind, "message")))?;
     }
     for agent in &conversation.loose {
         text.agent(agent)?;
@@ -92,7 +92,15 @@ impl<W: Write> Text<'_, W> {
             words::grouped(tokens.output)
         ));
         facts.push(format!("{} of work", words::duration(totals.working)));
-        facts.extend(totals.cost.map(words::cost));
+        let whole = match conversation.left_out {
+            (0, 0) => "",
+            _ => "the whole session ",
+        };
+        facts.extend(
+            totals
+                .cost
+                .map(|cost| format!("{whole}{}", words::cost(cost))),
+        );
         facts.extend((!totals.models.is_empty()).then(|| totals.models.join(", ")));
         writeln!(self.out)?;
         let facts = one_line(&facts.join(" · "));
