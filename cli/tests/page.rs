@@ -10,7 +10,7 @@ use serde_json::json;
 use support::{jsonl, Script, Tree};
 
 /// What would act if it came through anywhere: `document.title` tells.
-const ATTACKS: [&str; 9] = [
+const ATTACKS: [&str; 10] = [
     "<script>document.title='taken'</script>",
     "\"><img src=x onerror=\"document.title='taken'\">",
     "' onmouseover='document.title=1' autofocus onfocus='document.title=2",
@@ -18,6 +18,7 @@ const ATTACKS: [&str; 9] = [
     "<svg/onload=document.title='taken'><!-- --!><![CDATA[ <iframe srcdoc=\"<script>parent.document.title='taken'</script>\">",
     "[a](javascript:document.title='taken') [b](JaVaScRiPt&colon;document.title='taken') [c](data:text/html,<script>1</script>)",
     "![i](https://elsewhere.example/i.png) <https://elsewhere.example/\"onclick=\"document.title='taken'>",
+    "|a<script>1</script>|b|\n|-|-:|\n|<img src=x onerror=\"document.title='taken'\">|[x](javascript:1)|",
     "&lt;script&gt; &#60;script&#62; <a href='jav&#x09;ascript:document.title=1'>x</a>",
     "right\u{202e}left \u{1b}[31mred\u{1b}]8;;javascript:1\u{7}link \u{2066}x\u{0}\u{85}",
 ];

@@ -57,7 +57,14 @@ fn head(out: &mut String, conversation: &Conversation) {
     out.push_str("<dl class=\"facts\">\n");
     let mut fact = |name: &str, value: Option<String>| {
         if let Some(value) = value.filter(|value| !value.is_empty()) {
-            out.push_str(&format!("<div><dt>{name}</dt><dd>{value}</dd></div>\n"));
+            // Long ones get the room of two.
+            let wide = match name {
+                "Project" | "Session" | "Counts" | "Tokens" => " class=\"wide\"",
+                _ => "",
+            };
+            out.push_str(&format!(
+                "<div{wide}><dt>{name}</dt><dd>{value}</dd></div>\n"
+            ));
         }
     };
     let shown = |text: &Option<String>| text.as_deref().map(line);

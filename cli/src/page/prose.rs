@@ -1,6 +1,6 @@
 //! Markdown into HTML that holds nothing but text and its structure.
 
-use pulldown_cmark::{html, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{html, Alignment, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use super::escape::{attribute, is_safe_link};
 use crate::terminal::clean;
@@ -12,6 +12,7 @@ pub(super) fn prose(markdown: &str) -> String {
     let options =
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut open: Vec<&str> = Vec::new();
+    let mut table = Table::default();
     let events = Parser::new_ext(&cleaned, options).map(|event| match event {
         Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
         Event::Start(Tag::HtmlBlock) => Event::Start(Tag::Paragraph),
@@ -41,13 +42,61 @@ pub(super) fn prose(markdown: &str) -> String {
         Event::End(TagEnd::Link | TagEnd::Image) => {
             Event::Html(open.pop().unwrap_or_default().into())
         }
-        other => other,
+        event => table.event(event),
     });
     let mut out = String::with_capacity(markdown.len() * 3 / 2);
     html::push_html(&mut out, events);
-    // Wide tables scroll by themselves.
-    out.replace("<table>", "<div class=\"scroll\"><table>")
-        .replace("</table>", "</table></div>")
+    out
+}
+
+/// Writes tables: in a box of their own, so that a wide one scrolls by itself, and aligned by
+/// classes, since the page has no style attributes.
+#[derive(Default)]
+struct Table {
+    columns: Vec<Alignment>,
+    column: usize,
+    in_head: bool,
+}
+
+impl Table {
+    fn event<'e>(&mut self, event: Event<'e>) -> Event<'e> {
+        let html = match event {
+            Event::Start(Tag::Table(columns)) => {
+                self.columns = columns;
+                "<div class=\"scroll\"><table>"
+            }
+            Event::End(TagEnd::Table) => "</tbody></table></div>\n",
+            Event::Start(Tag::TableHead) => {
+                (self.in_head, self.column) = (true, 0);
+                "<thead><tr>"
+            }
+            Event::End(TagEnd::TableHead) => {
+                self.in_head = false;
+                "</tr></thead><tbody>\n"
+            }
+            Event::Start(Tag::TableRow) => {
+                self.column = 0;
+                "<tr>"
+            }
+            Event::End(TagEnd::TableRow) => "</tr>\n",
+            Event::Start(Tag::TableCell) => {
+                let column = self.columns.get(self.column);
+                self.column += 1;
+                match (self.in_head, column) {
+                    (true, Some(Alignment::Right)) => "<th class=\"right\">",
+                    (true, Some(Alignment::Center)) => "<th class=\"center\">",
+                    (true, _) => "<th>",
+                    (false, Some(Alignment::Right)) => "<td class=\"right\">",
+                    (false, Some(Alignment::Center)) => "<td class=\"center\">",
+                    (false, _) => "<td>",
+                }
+            }
+            Event::End(TagEnd::TableCell) if self.in_head => "</th>",
+            Event::End(TagEnd::TableCell) => "</td>",
+            other => return other,
+        };
+        Event::Html(html.into())
+    }
 }
 
 fn link(url: &str) -> String {
@@ -92,6 +141,11 @@ mod tests {
                 "<p><a href=\"https://a.example/i.png\" rel=\"noopener noreferrer\">image: x</a></p>\n",
             ),
             ("# a", "<h3>a</h3>\n"),
+            (
+                "|a|b|\n|-|-:|\n|1|<i>|",
+                "<div class=\"scroll\"><table><thead><tr><th>a</th><th class=\"right\">b</th></tr></thead>\
+                 <tbody>\n<tr><td>1</td><td class=\"right\">&lt;i&gt;</td></tr>\n</tbody></table></div>\n",
+            ),
             (
                 "```\" onload=x\na\n```",
                 "<pre><code class=\"language-&quot;\">a\n</code></pre>\n",
