@@ -1,28 +1,19 @@
-// The programs of `examples/node` and of the manual, as a user runs them; `claude` in the PATH is the fake CLI.
+// The programs of `examples/node`, as a user runs them; `claude` in the PATH is the fake CLI.
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { application } from './application.mjs';
 import { HINT, Page, findChromium } from './browser/chromium.mjs';
-import { answered, ask, init, packageFolder, playing, program, prompted, result, root, text, until } from './support.mjs';
+import { answered, ask, init, playing, prompted, result, text, until } from './support.mjs';
 
-const app = mkdtempSync(join(tmpdir(), 'towline-examples-'));
-after(() => rmSync(app, { recursive: true, force: true }));
-cpSync(join(root, 'examples/node'), app, { recursive: true, filter: (name) => !name.includes('node_modules') });
-for (const name of ['zod', '@types', 'undici-types', '@anthropic-ai/sdk', '@modelcontextprotocol/sdk']) {
-  mkdirSync(join(app, 'node_modules', name, '..'), { recursive: true });
-  symlinkSync(join(packageFolder, 'node_modules', name), join(app, 'node_modules', name));
-}
-symlinkSync(packageFolder, join(app, 'node_modules/towline'));
-mkdirSync(join(app, 'bin'));
-symlinkSync(program('fake-cli'), join(app, 'bin/claude'));
+const { app, environment } = application();
 
 /** Runs a program of the application while the fake CLI plays the steps. */
 function start(args, steps) {
   const play = playing(steps);
-  const env = { ...play.options.env, PATH: `${join(app, 'bin')}${delimiter}${process.env.PATH}`, PORT: '0' };
+  const env = { ...environment(play), PORT: '0' };
   const child = spawn(process.execPath, args, { cwd: app, env });
   const running = { child, play, stdout: '', stderr: '' };
   for (const stream of ['stdout', 'stderr']) child[stream].on('data', (chunk) => (running[stream] += chunk));

@@ -20,9 +20,9 @@ const MISSING = {
   DirectConnectTransport: 'undocumented, for a server of their own',
   FileIndex: 'undocumented',
   parseDirectConnectUrl: 'undocumented, for a server of their own',
-  resolveSettings: 'alpha; the CLI tells the settings in force: request("get_settings")',
-  filterEscalatingDefaultMode: 'alpha; works on what resolveSettings gives',
-  matchDeniedModels: 'alpha; works on what resolveSettings gives',
+  resolveSettings: "judges files by the CLI's own schema, which a copy would miss: request('get_settings') asks the CLI",
+  filterEscalatingDefaultMode: 'works on what resolveSettings gives',
+  matchDeniedModels: "needs the CLI's own table of models",
 };
 /** Names that only Towline has. */
 const MORE = ['TowlineError', 'openSession', 'openStore'];
