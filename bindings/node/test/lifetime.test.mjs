@@ -16,7 +16,7 @@ const entry = JSON.stringify(join(packageFolder, 'index.mjs'));
 
 /** Runs a program with these options at hand; resolves with what it printed. */
 async function program(options, body, limit = 20_000) {
-  const source = `import { query, startup } from ${entry};\nconst options = ${JSON.stringify(options)};\n${body}`;
+  const source = `import { openSession, query, startup } from ${entry};\nconst options = ${JSON.stringify(options)};\n${body}`;
   const { stdout } = await run(process.execPath, ['--input-type=module', '-e', source], { timeout: limit });
   return stdout.trim();
 }
@@ -39,6 +39,16 @@ test('a running turn does', async () => {
     'query({ prompt: "hi", options }).next().then(async () => {}); for await (const m of query({ prompt: "hi", options })) console.log(m.type);',
   );
   assert.equal(seen, 'system\nresult');
+});
+
+test('a CLI that dies in a turn is heard of, even if it takes its time', async () => {
+  const { options } = playing([prompted, { emit: init() }, { close_stdout: true }, { sleep_ms: 500 }, { exit: 3 }]);
+  const ask = 'for await (const _ of query({ prompt: "hi", options }));';
+  const turn = 'await openSession(options).send("hi").result;';
+  for (const wait of [ask, turn]) {
+    const seen = await program(options, `try { ${wait} } catch (error) { console.log(error.code, error.exitCode); }`);
+    assert.equal(seen, 'PROCESS_FAILED 3');
+  }
 });
 
 test('process.exit in the middle of a turn leaves no CLI behind, even one that ignores everything', async () => {

@@ -114,9 +114,18 @@ test('a CLI that fails: exit status and the end of its stderr', async () => {
   });
 });
 
+test('a CLI that a signal ended', async () => {
+  const play = playing([prompted, { emit: init() }, { sleep_ms: 60_000 }]);
+  const running = query({ prompt: 'hi', options: play.options });
+  await running.next();
+  process.kill(running.pid, 'SIGKILL');
+  const message = 'Claude Code process terminated by signal SIGKILL';
+  await assert.rejects(running.next(), { code: 'PROCESS_FAILED', exitCode: null, signal: 'SIGKILL', message });
+});
+
 test('a CLI that is not there, a folder that is not there, options that contradict each other', async () => {
   const missing = query({ prompt: 'hi', options: { pathToClaudeCodeExecutable: '/no/such/claude' } });
-  await assert.rejects(missing.next(), { code: 'CLI_NOT_FOUND', message: /\/no\/such\/claude/ });
+  await assert.rejects(missing.next(), { code: 'CLI_NOT_FOUND', message: /\/no\/such\/claude.*option pathToClaudeCodeExecutable/ });
   assert.deepEqual(await missing.next(), { done: true, value: undefined });
   const { options } = playing([]);
   const nowhere = query({ prompt: 'hi', options: { ...options, cwd: '/no/such/folder' } });
@@ -148,9 +157,9 @@ test('break, return and throw end the process', async () => {
       for await (const _ of running) break;
     } else {
       await running.next();
-      const left = leave === 'return' ? running.return() : running.throw(new Error('mine'));
+      const left = leave === 'return' ? running.return(5) : running.throw(new Error('mine'));
       if (leave === 'throw') await assert.rejects(left, /mine/);
-      else assert.deepEqual(await left, { done: true, value: undefined });
+      else assert.deepEqual(await left, { done: true, value: 5 });
     }
     assert.equal(isRunning(running.pid), false, leave);
     assert.deepEqual(await running.next(), { done: true, value: undefined });

@@ -338,6 +338,10 @@ export class Channel implements Watched {
         this.pending.get(event[1])?.reject(fromNative(event[2]));
         this.pending.delete(event[1]);
         break;
+      case 't':
+        // The CLI's output ended in a turn: how it ended is still to come.
+        if (event[2] === 'ended') this.ending = true;
+        break;
       case 'i':
         this.opening = false;
         this.opened.resolve(event[1]);

@@ -113,10 +113,15 @@ export function errorResult(failure: ProcessFailure): TowlineError {
 function exitMessage(failure: ProcessFailure): string {
   const how =
     failure.signal !== null
-      ? `was terminated by signal ${failure.signal}`
+      ? `terminated by signal ${failure.signal}`
       : `exited with code ${failure.exitCode}`;
   const stderr = failure.stderr.trim();
   return `Claude Code process ${how}${stderr ? `. stderr: ${stderr}` : ''}`;
+}
+
+/** The core's words, with the option by the name it has here. */
+function named(message: string): string {
+  return message.replaceAll('option cliPath', 'option pathToClaudeCodeExecutable');
 }
 
 /** A typed error from the addon's description. */
@@ -124,7 +129,7 @@ export function fromNative(described: NativeError): TowlineError {
   const { code, subtype } = described;
   const errorCode = described.errorCode ?? undefined;
   if (!described.failure) {
-    return new TowlineError(code, described.message, { subtype, errorCode });
+    return new TowlineError(code, named(described.message), { subtype, errorCode });
   }
   const failure = failureOf(described.failure);
   if (failure.result && code !== 'INITIALIZE_REFUSED') {

@@ -143,14 +143,14 @@ export class RunningQuery {
   }
 
   /** Ends the process and waits until it is gone. */
-  async return(): Promise<IteratorResult<SDKMessage, void>> {
+  async return(value?: any): Promise<IteratorResult<SDKMessage, void>> {
     this.told = true;
     if (this.opened) {
       this.opened.ignore();
       this.opened.close();
       await this.opened.ended;
     }
-    return { done: true, value: undefined };
+    return { done: true, value };
   }
 
   async throw(error: unknown): Promise<IteratorResult<SDKMessage, void>> {
