@@ -103,7 +103,10 @@ test('a spare that is closed, that exits, and a CLI that knows no claims', async
   assert.throws(() => closed.spare.claim({ prompt: 'hi', options: { cwd: '/' } }), /spare_closed/);
   await closed.spare.exited;
   const gone = await parked(steps({ exit: 0 }));
-  await gone.spare.exited;
+  let exited = false;
+  void gone.spare.exited.then(() => (exited = true));
+  // An idle process holds nobody up, so the program waits by itself.
+  await until(() => exited);
   await assert.rejects(gone.spare.claimed, /spare_exited/);
   const { options } = playing([{ stderr: "error: unknown option '--await-claim'\n" }, { exit: 1 }], { env: { CLAUDE_CONFIG_DIR: config } });
   await assert.rejects(prewarm({ options }), { code: 'EXITED_BEFORE_INITIALIZE', message: /unknown option/ });
