@@ -108,7 +108,7 @@ test('a spare that is closed, that exits, and a CLI that knows no claims', async
   // An idle process holds nobody up, so the program waits by itself.
   await until(() => exited);
   await assert.rejects(gone.spare.claimed, /spare_exited/);
-  const { options } = playing([{ stderr: "error: unknown option '--await-claim'\n" }, { exit: 1 }], { env: { CLAUDE_CONFIG_DIR: config } });
+  const { options } = playing([{ expect: { request: { subtype: 'initialize' } } }, { stderr: "error: unknown option '--await-claim'\n" }, { exit: 1 }], { env: { CLAUDE_CONFIG_DIR: config } });
   await assert.rejects(prewarm({ options }), { code: 'EXITED_BEFORE_INITIALIZE', message: /unknown option/ });
   const disposed = await parked(steps({ expect_eof: true }));
   const { pid } = disposed.play.log().find((event) => event.ev === 'start');
