@@ -1201,7 +1201,8 @@ const char *towline_session_capabilities_json(towline_session *session, size_t *
 
 /**
  * Counters, a JSON object: bytesRead, bytesWritten, stderrBytes, events, shed (events
- * dropped while closing). Free *json with towline_buffer_free().
+ * dropped while closing), and startup with the milliseconds from the call that created the session
+ * until spawnedMs, initializedMs and firstMessageMs, null for what has not happened. Free *json with towline_buffer_free().
  */
 towline_status towline_session_stats_json(towline_session *session,
                                           towline_buffer **json,

@@ -402,7 +402,8 @@ pub unsafe extern "C" fn towline_session_capabilities_json(
 }
 
 /// Counters, a JSON object: `bytesRead`, `bytesWritten`, `stderrBytes`, `events`, `shed` (events
-/// dropped while closing). Free `*json` with towline_buffer_free().
+/// dropped while closing), and `startup` with the milliseconds from the call that created the session
+/// until `spawnedMs`, `initializedMs` and `firstMessageMs`, `null` for what has not happened. Free `*json` with towline_buffer_free().
 #[no_mangle]
 pub unsafe extern "C" fn towline_session_stats_json(
     session: *mut towline_session,
@@ -414,12 +415,18 @@ pub unsafe extern "C" fn towline_session_stats_json(
         let session = enter(session)?;
         session.check_fork()?;
         let stats = session.session.stats();
+        let ms = |took: Option<Duration>| took.map(|took| took.as_secs_f64() * 1000.0);
         let document = serde_json::json!({
             "bytesRead": stats.bytes_read,
             "bytesWritten": stats.bytes_written,
             "stderrBytes": stats.stderr_bytes,
             "events": stats.events,
             "shed": stats.shed,
+            "startup": {
+                "spawnedMs": ms(stats.startup.spawned),
+                "initializedMs": ms(stats.startup.initialized),
+                "firstMessageMs": ms(stats.startup.first_message),
+            },
         });
         out.set(buffer::create(document.to_string()));
         Ok(())

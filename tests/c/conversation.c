@@ -66,6 +66,7 @@ static void one_turn(void) {
     CHECK(pid > 0);
     OK(towline_session_stats_json(session, &stats, NULL));
     CHECK(strstr(towline_buffer_data(stats, NULL), "\"bytesRead\":") != NULL);
+    CHECK(strstr(towline_buffer_data(stats, NULL), "\"firstMessageMs\":") != NULL);
     OK(towline_buffer_free(stats));
     test_finish(session);
 }

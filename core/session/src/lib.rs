@@ -21,7 +21,7 @@ pub use process::{Exit, Signal, Watchdog};
 pub use query::{query, Query};
 pub use recording::Redactor;
 pub use session::{
-    fresh_uuid, Closed, Event, Reply, RequestHandle, Session, SessionBuilder, Stats, Tool,
+    fresh_uuid, Closed, Event, Reply, RequestHandle, Session, SessionBuilder, Startup, Stats, Tool,
     ToolServer,
 };
 pub use store::{OpenStore, StoreCallHandle};

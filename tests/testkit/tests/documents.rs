@@ -26,6 +26,9 @@ fn the_claims_about_security_have_their_tests() {
 
 /// Several words; names of options and commands have none of these.
 fn is_test_name(name: &str) -> bool {
-    name.contains('_') && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+    name.contains('_')
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_lowercase() || byte == b'_')
         || name == "sanitized"
 }

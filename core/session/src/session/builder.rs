@@ -23,7 +23,7 @@ use super::stderr::Stderr;
 use super::store::StoreSide;
 use super::tools::Tools;
 use super::wire::Wire;
-use super::{Core, End, Reply, RequestHandle, Session, Shared, Stats, ToolServer};
+use super::{Core, End, Reply, RequestHandle, Session, Shared, Startup, Stats, ToolServer};
 use crate::error::{Error, StartError};
 use crate::process::{account, spawn, PrivateFiles, Start, Watchdog};
 use crate::reactor::Reactor;
@@ -49,6 +49,8 @@ pub struct SessionBuilder {
     stderr_events: bool,
     pub(super) store: StoreSide,
     recorder: Option<Box<Recorder>>,
+    /// When the start was asked for.
+    asked: Instant,
 }
 
 impl SessionBuilder {
@@ -66,6 +68,7 @@ impl SessionBuilder {
             stderr_events: false,
             store: StoreSide::default(),
             recorder: None,
+            asked: Instant::now(),
         }
     }
 
@@ -278,6 +281,7 @@ impl SessionBuilder {
     /// started the CLI; a [`Diagnostic::Options`] names them. Nothing is resumed from a session
     /// store, and what is mirrored to one is what the CLI gives of itself (`--session-mirror`).
     pub fn start_over(mut self, transport: impl Transport + 'static) -> Result<Session, Error> {
+        self.asked = Instant::now();
         self.prepare_store_of_stream()?;
         let tools = self.tools()?;
         let machine = machine(&self.options);
@@ -346,6 +350,7 @@ impl SessionBuilder {
         if let Some(recording) = self.options.replay.take() {
             return self.replay(Path::new(&recording));
         }
+        self.asked = Instant::now();
         self.prepare_store()?;
         let tools = self.tools()?;
         let machine = machine(&self.options);
@@ -372,6 +377,7 @@ impl SessionBuilder {
     fn replay(mut self, recording: &Path) -> Result<Session, Error> {
         let redactor = Redactor::of(&self.options);
         let replay = Replay::open(recording, redactor)?;
+        self.asked = Instant::now();
         self.prepare_store_of_stream()?;
         let tools = self.tools()?;
         let machine = machine(&self.options);
@@ -452,7 +458,14 @@ impl SessionBuilder {
             exported: false,
             told: None,
             armed: false,
-            stats: Stats::default(),
+            asked: self.asked,
+            stats: Stats {
+                startup: Startup {
+                    spawned: Some(self.asked.elapsed()),
+                    ..Startup::default()
+                },
+                ..Stats::default()
+            },
             stderr: Stderr::new(tail, wants_stderr),
             recorder: self.recorder.take(),
             end: End::NotYet,

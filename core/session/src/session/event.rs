@@ -1,5 +1,7 @@
 //! What a session tells its host.
 
+use std::time::Duration;
+
 use towline_protocol::connection::{
     CancelReason, Diagnostic, RequestError, RequestId, RequestKey, Response, TurnId, TurnOutcome,
 };
@@ -90,4 +92,18 @@ pub struct Stats {
     pub events: u64,
     /// Events dropped because they came while the session was being closed and nobody read them.
     pub shed: u64,
+    /// How long the start took.
+    pub startup: Startup,
+}
+
+/// Since the session was asked for; `None` for what has not happened.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Startup {
+    /// Until the CLI ran, or the transport was open: the options were planned, the CLI was found, a
+    /// session from a store was loaded.
+    pub spawned: Option<Duration>,
+    /// Until its answer to `initialize` was read.
+    pub initialized: Option<Duration>,
+    /// Until the first message of a turn was given to the host.
+    pub first_message: Option<Duration>,
 }

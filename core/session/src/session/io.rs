@@ -2,7 +2,7 @@
 
 use std::io::ErrorKind;
 
-use towline_protocol::connection::{self, Diagnostic};
+use towline_protocol::connection::{self, Diagnostic, State};
 use towline_protocol::framing::RawMessage;
 
 use super::wire::Wire;
@@ -205,6 +205,9 @@ impl Core {
                 let now = self.now();
                 self.closing.heard(now);
                 self.connection.received(n);
+                if self.stats.startup.initialized.is_none() && self.has_opened() {
+                    self.stats.startup.initialized = Some(self.asked.elapsed());
+                }
                 true
             }
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
@@ -220,6 +223,11 @@ impl Core {
                 false
             }
         }
+    }
+
+    /// Whether the CLI has answered `initialize`.
+    fn has_opened(&self) -> bool {
+        matches!(self.connection.state(), State::Open | State::Finishing)
     }
 
     fn output_ended(&mut self, reactor: &Reactor) {

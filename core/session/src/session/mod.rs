@@ -18,7 +18,7 @@ mod wait;
 mod wire;
 
 pub use builder::SessionBuilder;
-pub use event::{Closed, Event, Stats};
+pub use event::{Closed, Event, Startup, Stats};
 pub use handlers::Reply;
 pub use request::RequestHandle;
 pub use tools::{Tool, ToolServer};
@@ -110,6 +110,8 @@ pub(crate) struct Core {
     told: Option<Told>,
     /// The wake-up is armed because events wait for a host that watches the descriptor.
     armed: bool,
+    /// When the session was asked for.
+    asked: Instant,
     stats: Stats,
     stderr: Stderr,
     recorder: Option<Box<Recorder>>,

@@ -200,6 +200,11 @@ impl Core {
                     self.io.initialized = Some(message.clone());
                     return Some(connection::Event::Initialized(message));
                 }
+                event @ connection::Event::Message { turn: Some(_), .. } => {
+                    let first = &mut self.stats.startup.first_message;
+                    first.get_or_insert_with(|| self.asked.elapsed());
+                    return Some(event);
+                }
                 event => return Some(event),
             }
         }

@@ -341,3 +341,19 @@ fn sending_to_a_dead_cli_does_not_hide_its_end() {
     };
     assert!(told(&error), "{error:?}");
 }
+
+#[test]
+fn the_phases_of_a_start_are_told() {
+    let fake = Fake::new(json!([{"expect": {"type": "user"}}, {"emit": assistant("hi")}]));
+    let before = std::time::Instant::now();
+    let session = fake.begin();
+    let start = session.stats().startup;
+    assert!(start.spawned.is_some());
+    assert_eq!((start.initialized, start.first_message), (None, None));
+    session.send("hi").unwrap();
+    message(&session, "assistant");
+    let start = session.stats().startup;
+    assert!(start.spawned <= start.initialized);
+    assert!(start.initialized <= start.first_message);
+    assert!(start.first_message.unwrap() <= before.elapsed());
+}
