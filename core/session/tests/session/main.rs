@@ -6,6 +6,7 @@ mod event_loop;
 mod fork;
 mod handlers;
 mod host_pipe;
+mod launcher;
 mod memory;
 mod one_shot;
 mod polling;
