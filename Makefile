@@ -23,7 +23,7 @@ demo: lib cli $(EXAMPLES)/chat ## build, then run the C chat: a permission quest
 
 test: tools lib cli examples ## build and pass everything
 	$(CARGO) test --workspace --features towline-protocol/schema --locked
-	@command -v chromium chromium-browser google-chrome >/dev/null || \
+	@command -v chromium || command -v chromium-browser || command -v google-chrome || \
 	  echo "SKIPPED: the command's page in a browser (Debian: apt-get install chromium)"
 	$(MAKE) python-test
 	$(MAKE) node-test

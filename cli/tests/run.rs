@@ -386,6 +386,8 @@ fn permission_is_asked_on_a_terminal() {
     for (typed, response) in [
         ("y\n", json!({"behavior": "allow"})),
         ("what?\nn\n", json!({"behavior": "deny"})),
+        // The end of input: nobody is there any more.
+        ("\u{4}", json!({"behavior": "deny"})),
         (
             "A\n",
             json!({"behavior": "allow", "updatedPermissions": suggestion("session")}),
@@ -401,7 +403,7 @@ fn permission_is_asked_on_a_terminal() {
         ];
         steps.extend(result(json!({})));
         let status = at_a_terminal(&steps, |person| {
-            let shown = read_until(person, "in this session:");
+            let shown = read_until(person, "in this session (Bash(ls *)):");
             assert!(
                 shown.contains("? Bash ls x") && shown.contains("no rule"),
                 "{shown:?}"

@@ -22,6 +22,9 @@ pub(super) struct Asker {
     typed: Option<Receiver<Option<String>>>,
 }
 
+/// What the model reads.
+const NOBODY: &str = "Nobody is there to give permission.";
+
 /// Something that is asked.
 struct Question {
     request: RequestHandle,
@@ -57,7 +60,7 @@ impl Asker {
                 one_line(&tool.subject()),
                 tool.name
             ));
-            return answered(request.deny("Nobody is there to give permission.", false));
+            return answered(request.deny(NOBODY, false));
         }
         let questions = match tool.name.as_str() {
             "AskUserQuestion" => list(value(&tool.input, "/questions").unwrap_or_default()),
@@ -69,7 +72,7 @@ impl Asker {
             request,
         });
         if self.waiting.len() == 1 {
-            self.show();
+            self.show_next()?;
         }
         Ok(())
     }
@@ -84,37 +87,55 @@ impl Asker {
             .retain(|question| question.request.key() != key);
         if asked {
             note("\nThe question is withdrawn.");
-            self.show();
+            self.show_next()?;
         }
         Ok(())
     }
 
     /// Takes in what was typed.
     pub(super) fn take_answers(&mut self) -> Result<(), Failure> {
-        while let Some(line) = self.typed.as_ref().and_then(|typed| typed.try_recv().ok()) {
+        while let Some(line) = self.line() {
             let Some(line) = line else {
-                self.interactive = false;
-                for question in self.waiting.drain(..) {
-                    answered(
-                        question
-                            .request
-                            .deny("Nobody is there to give permission.", false),
-                    )?;
-                }
-                return Ok(());
+                return self.end();
             };
             let Some(question) = self.waiting.front_mut() else {
                 continue;
             };
             if question.answer(line.trim())? {
                 self.waiting.pop_front();
+                self.show_next()?;
+            } else {
+                self.show();
             }
-            self.show();
         }
         Ok(())
     }
 
-    /// Shows the question that is to be answered next.
+    /// Shows a new question. What was typed before it was seen does not answer it.
+    fn show_next(&mut self) -> Result<(), Failure> {
+        while let Some(line) = self.line() {
+            if line.is_none() {
+                return self.end();
+            }
+        }
+        self.show();
+        Ok(())
+    }
+
+    fn line(&self) -> Option<Option<String>> {
+        self.typed.as_ref()?.try_recv().ok()
+    }
+
+    /// Nobody is there any more.
+    fn end(&mut self) -> Result<(), Failure> {
+        self.interactive = false;
+        for question in self.waiting.drain(..) {
+            answered(question.request.deny(NOBODY, false))?;
+        }
+        Ok(())
+    }
+
+    /// Shows the question that is to be answered.
     fn show(&mut self) {
         let Some(question) = self.waiting.front() else {
             return;
@@ -162,7 +183,8 @@ impl Question {
         if let Some(reason) = self.request.text("/decision_reason") {
             words.push_str(&format!("\n  {}", one_line(&reason)));
         }
-        words + "\n  Run it? [y]es, [n]o, [a]lways in this session:"
+        let always = one_line(&allowed_by(&for_the_session(&self.request)));
+        words + &format!("\n  [y]es, [n]o, [a]lways in this session ({always}):")
     }
 
     /// Whether the line answers it.
@@ -287,6 +309,26 @@ fn for_the_session(request: &RequestHandle) -> String {
         format!("{{{}}}", members.collect::<Vec<_>>().join(","))
     });
     format!("[{}]", updates.collect::<Vec<_>>().join(","))
+}
+
+/// What changes to the permissions allow, in words.
+fn allowed_by(updates: &str) -> String {
+    let mut words = Vec::new();
+    for update in list(updates) {
+        for rule in list(value(update, "/rules").unwrap_or_default()) {
+            let tool = text(rule, "/toolName").unwrap_or_default();
+            words.push(match text(rule, "/ruleContent") {
+                Some(content) => format!("{tool}({content})"),
+                None => tool,
+            });
+        }
+        for directory in list(value(update, "/directories").unwrap_or_default()) {
+            let directory = towline::protocol::json::string(directory).unwrap_or_default();
+            words.push(format!("directory {directory}"));
+        }
+        words.extend(text(update, "/mode").map(|mode| format!("mode {mode}")));
+    }
+    words.join(", ")
 }
 
 /// An answer that comes too late is no failure.

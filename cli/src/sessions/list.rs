@@ -57,7 +57,7 @@ pub(super) fn run(arguments: &List) -> Result<(), Failure> {
     out.flush()?;
     if more {
         note(&format!(
-            "The newest {ON_A_TERMINAL}. --limit 0 shows all, --offset {} the next.",
+            "There are more: --limit 0 shows all, --offset {} the next.",
             arguments.offset + ON_A_TERMINAL
         ));
     }
