@@ -81,7 +81,8 @@ pub(crate) fn dollars(amount: f64) -> String {
         0.0 => "$0".to_owned(),
         ..0.0001 => format!("${amount:.6}"),
         ..1.0 => format!("${amount:.4}"),
-        _ => format!("${amount:.2}"),
+        ..1e12 => format!("${amount:.2}"),
+        _ => format!("${amount:e}"),
     }
 }
 

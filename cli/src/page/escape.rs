@@ -1,6 +1,6 @@
 //! Text into HTML.
 
-use crate::terminal::{clean, one_line};
+use crate::terminal::{clean, cut, one_line};
 
 /// Text as the content of an element or the value of a quoted attribute: whatever stands in it, it
 /// stays text. Characters that cannot be seen or that reorder a line are shown.
@@ -8,14 +8,17 @@ pub(super) fn text(text: &str) -> String {
     escaped(&clean(text))
 }
 
-/// The same on one line.
+/// What is meant to be short is cut at as many columns.
+const SHORT: usize = 300;
+
+/// The same on one line, of a length that does not spoil the page.
 pub(super) fn line(text: &str) -> String {
-    escaped(&one_line(text))
+    escaped(&cut(&one_line(text), SHORT))
 }
 
 /// The value of an attribute, in quotes.
 pub(super) fn attribute(text: &str) -> String {
-    line(text)
+    escaped(&one_line(text))
 }
 
 fn escaped(text: &str) -> String {

@@ -19,9 +19,10 @@ pub(crate) fn clean(text: &str) -> Cow<'_, str> {
         match character {
             // The end of a line as Windows writes it.
             '\r' if rest.starts_with('\n') => {}
-            '\u{7f}' => out.push('\u{2421}'),
+            '\u{7f}' => out.push_str("^?"),
             character if is_active(character) => match u32::from(character) {
-                code @ 0..=0x1f => out.extend(char::from_u32(0x2400 + code)),
+                // As `cat -v` shows them.
+                code @ 0..=0x1f => out.extend(['^'].into_iter().chain(char::from_u32(0x40 + code))),
                 code => out.push_str(&format!("<U+{code:04X}>")),
             },
             character => out.push(character),
@@ -84,13 +85,13 @@ mod tests {
             ("\u{1b}[31mred\u{1b}[0m", "red"),
             ("\u{1b}]0;title\u{7}x", "x"),
             ("\u{1b}]8;;http://a\u{1b}\\link", "link"),
-            ("a\rb\r\nc\u{8}", "a␍b\nc␈"),
-            ("\u{1b}", "␛"),
-            ("\u{1b}[12", "␛[12"),
-            ("\u{1b}[漢m", "␛[漢m"),
+            ("a\rb\r\nc\u{8}", "a^Mb\nc^H"),
+            ("\u{1b}", "^["),
+            ("\u{1b}[12", "^[[12"),
+            ("\u{1b}[漢m", "^[[漢m"),
             ("\u{9b}31m", "<U+009B>31m"),
             ("a\u{202e}b\u{2066}", "a<U+202E>b<U+2066>"),
-            ("\u{7f}\u{0}", "␡␀"),
+            ("\u{7f}\u{0}", "^?^@"),
         ] {
             assert_eq!(clean(text), cleaned, "{text:?}");
         }
