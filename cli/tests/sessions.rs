@@ -510,3 +510,49 @@ fn a_closed_pipe_is_no_failure() {
         assert!(output.stderr.is_empty(), "{output:?}");
     }
 }
+
+/// Subagents that start each other, a thousand deep and in a circle.
+#[test]
+fn nested_subagents_are_each_shown_once() {
+    let tree = Tree::new();
+    let directory = tree.directory("d");
+    let agent = |call: &str, name: &str| {
+        Script::new(&directory)
+            .prompt("p")
+            .call(call, "Agent", json!({"description": name}))
+            .result(call, json!("r"), json!({}))
+    };
+    tree.session(&directory, 1, &agent("t0", "start").lines);
+    let folder = tree
+        .transcript(&directory, 1)
+        .with_extension("")
+        .join("subagents");
+    fs::create_dir_all(&folder).unwrap();
+    const COUNT: usize = 1000;
+    for at in 0..COUNT {
+        // The last one calls the first.
+        let script = agent(
+            &format!("t{}", (at + 1) % COUNT),
+            &format!("called by {at}"),
+        );
+        fs::write(
+            folder.join(format!("agent-a{at}.jsonl")),
+            jsonl(&script.lines),
+        )
+        .unwrap();
+        let metadata = json!({"agentType": format!("type-{at}"), "toolUseId": format!("t{at}")});
+        fs::write(
+            folder.join(format!("agent-a{at}.meta.json")),
+            metadata.to_string(),
+        )
+        .unwrap();
+    }
+    let shown = tree
+        .run(&directory, &["sessions", "show", "00000001", "--full"])
+        .ok();
+    let page = tree
+        .run(&directory, &["sessions", "show", "00000001", "--html", "-"])
+        .ok();
+    assert_eq!(shown.matches("▸ type-").count(), COUNT);
+    assert_eq!(page.matches("Subagent <b>type-").count(), COUNT);
+}

@@ -144,8 +144,13 @@ fn count_agent(totals: &mut Totals, agent: &Agent) {
     }
 }
 
+/// Subagents are shown so deep within each other; those below stand by themselves.
+const DEEPEST: usize = 12;
+
 /// The subagents that are still to be shown; each is shown once.
 struct Agents<'a> {
+    /// How many are being read, each within the one before.
+    depth: usize,
     left: Vec<Option<&'a AgentTranscript>>,
     by_call: HashMap<String, Vec<usize>>,
 }
@@ -159,6 +164,7 @@ impl<'a> Agents<'a> {
             }
         }
         Agents {
+            depth: 0,
             left: agents.iter().map(Some).collect(),
             by_call,
         }
@@ -166,6 +172,9 @@ impl<'a> Agents<'a> {
 
     /// Those that a call started; its result may name one as well.
     fn of_call(&mut self, call: &str, named: Option<&str>) -> Vec<Agent> {
+        if self.depth >= DEEPEST {
+            return Vec::new();
+        }
         let mut places = self.by_call.remove(call).unwrap_or_default();
         let named = named.and_then(|id| {
             let fits = |one: &Option<&AgentTranscript>| one.is_some_and(|agent| agent.id == id);
@@ -178,11 +187,14 @@ impl<'a> Agents<'a> {
     fn take(&mut self, at: usize) -> Option<Agent> {
         let agent = self.left.get_mut(at)?.take()?;
         let found = subagent_messages(&agent.entries, None, &MessageOptions::default());
+        self.depth += 1;
+        let turns = turns_of(&found, &agent.entries, self);
+        self.depth -= 1;
         Some(Agent {
             id: agent.id.clone(),
             kind: text(&agent.metadata, "/agentType"),
             description: text(&agent.metadata, "/description"),
-            turns: turns_of(&found, &agent.entries, self),
+            turns,
         })
     }
 }

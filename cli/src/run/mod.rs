@@ -20,7 +20,9 @@ use ask::Asker;
 use interrupts::Interrupts;
 use view::View;
 
-/// How long the CLI is waited for when somebody wants an end, before SIGTERM and before SIGKILL.
+/// How long the CLI is waited for before SIGTERM and before SIGKILL, when nobody reads any more.
+const GRACE: Duration = Duration::from_secs(2);
+/// The same when somebody wants an end.
 const LAST_GRACE: Duration = Duration::from_millis(500);
 
 pub(crate) fn run(arguments: Run) -> Result<(), Failure> {
@@ -35,9 +37,9 @@ pub(crate) fn run(arguments: Run) -> Result<(), Failure> {
         &prompt,
         is_interactive() && !from_stdin,
     );
-    // After the last event there is nothing left to end; before it, everything.
-    let closed = session.close();
-    done.and_then(|()| closed.map(drop).map_err(Failure::from))
+    // After the last event there is nothing left to end.
+    let closed = session.close_within(Some(GRACE));
+    done.and_then(|()| closed.map_err(Failure::from))
 }
 
 fn prompt(arguments: &Run) -> Result<String, Failure> {
