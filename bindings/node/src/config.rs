@@ -33,7 +33,7 @@ pub(crate) struct Config<'a> {
     store: Option<Capabilities>,
 }
 
-/// One callback id of a hook, in the order of registration.
+/// A matcher of a hook, in the order of registration.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct HookEntry {
@@ -41,6 +41,8 @@ struct HookEntry {
     matcher: Option<String>,
     timeout: Option<f64>,
     on_failure: Option<String>,
+    /// How many functions it calls.
+    callbacks: usize,
 }
 
 /// An in-process server.
@@ -119,7 +121,14 @@ impl<'a> Config<'a> {
                 }
             };
             let matcher = hook.matcher.as_deref();
-            hooks.push(builder.add_hook(&hook.event, matcher, hook.timeout, on_failure));
+            let ids = builder.add_hooks(
+                &hook.event,
+                matcher,
+                hook.timeout,
+                on_failure,
+                hook.callbacks,
+            );
+            hooks.extend(ids);
         }
         Ok(Prepared { builder, hooks })
     }

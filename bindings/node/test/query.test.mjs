@@ -209,8 +209,8 @@ test('hooks: registered with their ids, called, failing', async () => {
         request: {
           subtype: 'initialize',
           hooks: {
-            PreToolUse: [{ matcher: 'Bash', hookCallbackIds: ['hook_0'], timeout: 5, onFailure: 'block' }],
-            Stop: [{ hookCallbackIds: ['hook_1'] }],
+            PreToolUse: [{ matcher: 'Bash', hookCallbackIds: ['hook_0', 'hook_1'], timeout: 5, onFailure: 'block' }],
+            Stop: [{ hookCallbackIds: ['hook_2'] }],
           },
         },
       },
@@ -219,12 +219,15 @@ test('hooks: registered with their ids, called, failing', async () => {
     prompted,
     ask('h1', { subtype: 'hook_callback', callback_id: 'hook_0', input: { hook_event_name: 'PreToolUse' }, tool_use_id: 't' }),
     answered('h1', { subtype: 'success', response: { continue: true } }),
-    ask('h2', { subtype: 'hook_callback', callback_id: 'hook_1', input: { hook_event_name: 'Stop' }, tool_use_id: 't' }),
-    answered('h2', { subtype: 'error', error: 'hook failed' }),
+    ask('h2', { subtype: 'hook_callback', callback_id: 'hook_1', input: { hook_event_name: 'PreToolUse' }, tool_use_id: 't' }),
+    answered('h2', { subtype: 'success', response: { systemMessage: 'second' } }),
+    ask('h3', { subtype: 'hook_callback', callback_id: 'hook_2', input: { hook_event_name: 'Stop' }, tool_use_id: 't' }),
+    answered('h3', { subtype: 'error', error: 'hook failed' }),
     { emit: result() },
   ]);
+  const both = [async () => ({ continue: true }), async () => ({ systemMessage: 'second' })];
   const hooks = {
-    PreToolUse: [{ matcher: 'Bash', timeout: 5, onFailure: 'block', hooks: [async () => ({ continue: true })] }],
+    PreToolUse: [{ matcher: 'Bash', timeout: 5, onFailure: 'block', hooks: both }],
     Stop: [{ hooks: [async () => Promise.reject(new Error('hook failed'))] }],
   };
   await all(query({ prompt: 'hi', options: { ...play.options, hooks } }));

@@ -27,12 +27,14 @@ const HOST_SIDE = [
 /** Longer lines do not fit a string of JavaScript. */
 const LONGEST_LINE = 512 * 1024 * 1024;
 
-/** A hook callback, in the order of registration. */
+/** A matcher of a hook, in the order of registration. */
 interface HookEntry {
   event: string;
   matcher?: string;
   timeout?: number;
   onFailure?: 'continue' | 'block';
+  /** How many functions it calls. */
+  callbacks: number;
 }
 
 /** Options, ready for the addon. */
@@ -71,15 +73,15 @@ function hookEntries(hooks: Options['hooks']): [HookEntry[], HookCallback[]] {
   const callbacks: HookCallback[] = [];
   for (const [event, matchers] of Object.entries(hooks ?? {})) {
     for (const matcher of (matchers ?? []) as HookCallbackMatcher[]) {
-      for (const callback of matcher.hooks) {
-        entries.push({
-          event,
-          matcher: matcher.matcher,
-          timeout: matcher.timeout,
-          onFailure: matcher.onFailure,
-        });
-        callbacks.push(callback);
-      }
+      if (matcher.hooks.length === 0) continue;
+      entries.push({
+        event,
+        matcher: matcher.matcher,
+        timeout: matcher.timeout,
+        onFailure: matcher.onFailure,
+        callbacks: matcher.hooks.length,
+      });
+      callbacks.push(...matcher.hooks);
     }
   }
   return [entries, callbacks];

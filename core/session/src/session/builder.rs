@@ -123,15 +123,32 @@ impl SessionBuilder {
         timeout_seconds: Option<f64>,
         on_failure: Option<OnFailure>,
     ) -> String {
-        let id = format!("hook_{}", self.host.hooks.len());
-        self.host.hooks.push(Hook {
+        let mut ids = self.add_hooks(event, matcher, timeout_seconds, on_failure, 1);
+        ids.pop().unwrap_or_default()
+    }
+
+    /// As [`add_hook`](SessionBuilder::add_hook), with that many callbacks under one matcher.
+    pub fn add_hooks(
+        &mut self,
+        event: &str,
+        matcher: Option<&str>,
+        timeout_seconds: Option<f64>,
+        on_failure: Option<OnFailure>,
+        callbacks: usize,
+    ) -> Vec<String> {
+        let hooks = &mut self.host.hooks;
+        let first: usize = hooks.iter().map(|hook| hook.callback_ids.len()).sum();
+        let ids: Vec<String> = (first..first + callbacks)
+            .map(|number| format!("hook_{number}"))
+            .collect();
+        hooks.push(Hook {
             event: event.into(),
             matcher: matcher.map(String::from),
-            callback_ids: vec![id.clone()],
+            callback_ids: ids.clone(),
             timeout_seconds,
             on_failure,
         });
-        id
+        ids
     }
 
     /// Adds an MCP server inside this program.

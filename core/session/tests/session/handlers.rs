@@ -278,6 +278,30 @@ fn withdrawn_before_anybody_saw_it() {
 
 /// All callbacks of one event are sent at once and may be answered in any order.
 #[test]
+fn callbacks_under_one_matcher_are_numbered_on() {
+    let registered = json!({"PreToolUse": [
+        {"hookCallbackIds": ["hook_0"]},
+        {"matcher": "Bash", "hookCallbackIds": ["hook_1", "hook_2"]},
+        {"hookCallbackIds": ["hook_3"]}
+    ]});
+    let fake = Fake::new(json!([
+        {"expect": {"request": {"subtype": "initialize", "hooks": registered}}}, {"answer": {}},
+        {"emit": result()}
+    ]));
+    let mut builder = fake.builder();
+    assert_eq!(builder.add_hook("PreToolUse", None, None, None), "hook_0");
+    assert_eq!(
+        builder.add_hooks("PreToolUse", Some("Bash"), None, None, 2),
+        ["hook_1", "hook_2"]
+    );
+    assert_eq!(builder.add_hook("PreToolUse", None, None, None), "hook_3");
+    let session = builder.begin().unwrap();
+    until(&session, |event| {
+        matches!(event, Event::Message { .. }).then_some(())
+    });
+}
+
+#[test]
 fn two_at_once_answered_out_of_order() {
     let fake = Fake::new(json!([
         {"emit": hook("h1", "hook_0")}, {"emit": hook("h2", "hook_1")},
