@@ -116,3 +116,26 @@ fn a_session_is_held_changed_and_gone_on_with() {
         "{first}"
     );
 }
+
+#[test]
+fn a_store_keeps_what_the_disk_has_lost() {
+    let stage = Stage::new();
+    let url = format!(
+        "sqlite:{}",
+        stage.sandbox.home().join("sessions.db").display()
+    );
+    let store = ["--store", url.as_str()];
+    stage.prompt(&[&store[..], &["TEXT Kept"]].concat());
+    std::fs::remove_dir_all(stage.sandbox.home().join(".claude/projects")).unwrap();
+
+    let listed = stage.sessions(&[&["list", "--json"][..], &store].concat());
+    let list: Value = serde_json::from_str(&listed).unwrap();
+    let id = list[0]["session_id"].as_str().unwrap();
+    let (answer, _) = stage.prompt(&[&store[..], &["--resume", &id[..8], "TEXT Gone on"]].concat());
+    assert_eq!(answer, "Gone on\n");
+    let shown = stage.sessions(&[&["show", id][..], &store].concat());
+    assert!(
+        shown.contains("Kept") && shown.contains("Gone on"),
+        "{shown}"
+    );
+}
