@@ -1,14 +1,12 @@
 //! `towline sessions …` over generated trees.
 
-mod support;
-
 use std::fs;
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
+use crate::support::{id, jsonl, uuid, Script, Tree};
 use serde_json::{json, Value};
-use support::{id, jsonl, uuid, Script, Tree};
 
 fn parsed(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
@@ -70,7 +68,7 @@ fn a_list_is_a_table_of_one_directory() {
     assert_eq!(all[3]["cwd"], json!(other));
 
     let mut narrow = tree.command(&one, &["sessions", "list", "--all"]);
-    let narrow = support::Ran::of(narrow.env("COLUMNS", "50").output().unwrap()).ok();
+    let narrow = crate::support::Ran::of(narrow.env("COLUMNS", "50").output().unwrap()).ok();
     assert!(
         narrow
             .lines()

@@ -1,7 +1,5 @@
 //! A config directory made up for a test, and the command run over it.
 
-#![allow(dead_code)] // Each test file uses a part of it.
-
 use std::ffi::OsStr;
 use std::fs::{self, File, FileTimes};
 use std::path::{Path, PathBuf};

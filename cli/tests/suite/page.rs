@@ -1,13 +1,11 @@
 //! The web page of a hostile conversation: its texts stay text, and nothing in it can act.
 
-mod support;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::support::{jsonl, Script, Tree};
 use serde_json::json;
-use support::{jsonl, Script, Tree};
 
 /// What would act if it came through anywhere: `document.title` tells.
 const ATTACKS: [&str; 10] = [

@@ -1,17 +1,15 @@
 //! `towline run` with a scripted CLI.
 
-mod support;
-
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
+use crate::support::{Ran, Tree};
 use rustix::process::{kill_process, Pid, Signal};
 use rustix::pty::{grantpt, openpt, ptsname, unlockpt, OpenptFlags};
 use serde_json::{json, Value};
-use support::{Ran, Tree};
 use towline_testkit::Program;
 
 /// A tree with a script for the CLI.
