@@ -11,9 +11,9 @@ EXAMPLES := $(TARGET)/examples-c
 PYTHON ?= python3
 PYTHON_VENV := $(TARGET)/python-venv
 PYTHON_BIN := $(abspath $(PYTHON_VENV))/bin
-PYTHON_FORMATTED := tests/behaviour tests/real_cli tests/support ../../tests/drivers/python ../../examples/python
+PYTHON_FILES := . ../../tests/drivers/python ../../examples/python ../../benches/python
 
-.PHONY: help demo test check cli command lib node node-test examples python python-test python-check python-bench python-lock bench bench-node fuzz format clean
+.PHONY: help demo test check cli command lib node node-test examples python python-test python-check python-bench python-lock python-versions python-package bench bench-node fuzz format clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST)
@@ -86,12 +86,24 @@ python-test: python cli ## pass the tests of the Python package
 	  --env TOWLINE_ALLOW_UNISOLATED -- $(PYTHON_BIN)/python -m pytest -q -n 4 -p no:cacheprovider tests/real_cli
 	tests/drivers/python/run.sh $(abspath $(TARGET)) $(PYTHON_BIN)/python
 
+PYTHON_VERSIONS ?= 3.10 3.12 3.13
+
+python-versions: $(PYTHON_VENV)/installed ## pass the tests of the Python package with other interpreters; PYTHON_VERSIONS=3.13
+	$(CARGO) build --quiet --locked -p towline-testkit --bins
+	bindings/python/tools/versions.sh $(TARGET) $(PYTHON_VERSIONS)
+
+python-package: $(PYTHON_VENV)/installed ## build wheel and source package as users do, install each and ask; needs the network
+	$(CARGO) build --quiet --locked -p towline-testkit --bins
+	bindings/python/tools/package.sh $(TARGET) $(PYTHON)
+
 python-check: python ## format, lints and types of the Python package and its examples
-	cd bindings/python && $(PYTHON_BIN)/ruff format --quiet --check $(PYTHON_FORMATTED)
+	cd bindings/python && $(PYTHON_BIN)/ruff format --quiet --check $(PYTHON_FILES)
 	cd bindings/python && $(PYTHON_BIN)/python tools/controls.py --check
-	cd bindings/python && $(PYTHON_BIN)/ruff check --quiet . ../../tests/drivers/python ../../examples/python
+	cd bindings/python && $(PYTHON_BIN)/ruff check --quiet $(PYTHON_FILES)
 	cd bindings/python && $(PYTHON_BIN)/mypy --no-error-summary
 	cd bindings/python && $(PYTHON_BIN)/mypy --no-error-summary ../../examples/python/*.py
+	cd bindings/python && $(PYTHON_BIN)/mypy --no-error-summary --config-file= --python-version 3.10 \
+	  --ignore-missing-imports --disable-error-code union-attr tests tools
 	cd bindings/python && $(PYTHON_BIN)/pyright --pythonpath $(PYTHON_BIN)/python >&2
 	cd bindings/python && $(PYTHON_BIN)/stubtest towline._native --allowlist stubtest-allowlist.txt
 

@@ -21,7 +21,9 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", HERE.parents[1] / "target"))
-REAL_CLI = HERE.parents[1] / "tests/real-cli/node_modules/@anthropic-ai/claude-agent-sdk-linux-x64/claude"
+REAL_CLI = (
+    HERE.parents[1] / "tests/real-cli/node_modules/@anthropic-ai/claude-agent-sdk-linux-x64/claude"
+)
 OFFICIAL = "claude_agent_sdk"
 
 # Scenario: items, what is compared, the largest ratio, what towline runs if it is another scenario.

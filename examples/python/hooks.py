@@ -14,7 +14,9 @@ from towline import (
 )
 
 
-async def guard(hook_input: HookInput, tool_use_id: str | None, context: HookContext) -> HookJSONOutput:
+async def guard(
+    hook_input: HookInput, tool_use_id: str | None, context: HookContext
+) -> HookJSONOutput:
     if hook_input["hook_event_name"] != "PreToolUse":
         return {}
     command = str(hook_input["tool_input"].get("command", ""))

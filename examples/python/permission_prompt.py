@@ -15,7 +15,9 @@ from towline import (
 )
 
 
-async def ask(tool: str, tool_input: dict[str, Any], context: ToolPermissionContext) -> PermissionResult:
+async def ask(
+    tool: str, tool_input: dict[str, Any], context: ToolPermissionContext
+) -> PermissionResult:
     print(f"{context.title or tool}: {tool_input}")
     # When the CLI does not want the answer any more, this task is cancelled.
     answer = await asyncio.to_thread(input, "Allow it? [y/n/a(lways)] ")

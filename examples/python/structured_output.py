@@ -18,7 +18,11 @@ async def main() -> None:
     async for message in query(prompt=prompt, options=options):
         if isinstance(message, ResultMessage):
             answer = message.structured_output
-            print(f"{answer['city']} has {answer['inhabitants']:,} inhabitants" if answer else message.result)
+            print(
+                f"{answer['city']} has {answer['inhabitants']:,} inhabitants"
+                if answer
+                else message.result
+            )
 
 
 asyncio.run(main())

@@ -14,7 +14,9 @@ from towline import (
 )
 
 
-async def allow(tool: str, tool_input: dict[str, Any], context: ToolPermissionContext) -> PermissionResult:
+async def allow(
+    tool: str, tool_input: dict[str, Any], context: ToolPermissionContext
+) -> PermissionResult:
     print(f"{tool} runs: {tool_input}")
     return PermissionResultAllow()
 
@@ -25,7 +27,9 @@ def main() -> None:
         for prompt in prompts:
             for message in session.run(prompt):
                 if isinstance(message, AssistantMessage):
-                    print(*(block.text for block in message.content if isinstance(block, TextBlock)))
+                    print(
+                        *(block.text for block in message.content if isinstance(block, TextBlock))
+                    )
 
 
 main()

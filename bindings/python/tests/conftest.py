@@ -146,7 +146,7 @@ def assistant(*blocks: dict[str, Any] | str, **more: Any) -> dict[str, Any]:
     }
 
 
-def result(text: str = "done", **more: Any) -> dict[str, Any]:
+def result(text: str | None = "done", **more: Any) -> dict[str, Any]:
     """A step that writes a result."""
     return {
         "emit": {

@@ -8,6 +8,7 @@ arguments that are paths of JSON files hold) and `lines` (what came on stdin).
 import json
 import os
 import sys
+from typing import Any
 
 
 def contents(argument: str) -> object:
@@ -24,7 +25,7 @@ def say(message: object) -> None:
     sys.stdout.flush()
 
 
-record = {
+record: dict[str, Any] = {
     "argv": sys.argv[1:],
     "env": dict(os.environ),
     "cwd": os.getcwd(),

@@ -502,8 +502,10 @@ def test_bytes_are_paths_too() -> None:
 
 
 def test_text_that_is_no_number_is_refused() -> None:
-    for options in ({"max_turns": "many"}, {"max_budget_usd": "nan"}, {"max_buffer_size": "x"}):
-        made: Any = towline.ClaudeAgentOptions(cli_path=CLI, **options)
+    given: list[dict[str, Any]]
+    given = [{"max_turns": "many"}, {"max_budget_usd": "nan"}, {"max_buffer_size": "x"}]
+    for options in given:
+        made = towline.ClaudeAgentOptions(cli_path=CLI, **options)
         with pytest.raises(towline.CLIConnectionError, match=next(iter(options))):
             towline.Session(made).connect()
 

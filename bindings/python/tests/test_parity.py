@@ -61,6 +61,7 @@ def described(value: Any) -> Any:
             "parameters": parameters(value),
             "returns": annotation(hints(value).get("return")),
             "coroutine": inspect.iscoroutinefunction(value),
+            "generator": inspect.isasyncgenfunction(value),
         }
     if get_origin(value) is not None:
         return annotation(value)
@@ -193,13 +194,11 @@ def described_plainly(name: str, value: Any) -> Any:
         # The official one is an async generator; here it returns an iterator with the same methods.
         found.pop("returns", None)
     if name == "ClaudeSDKClient":
-        # More methods may be there, and more ways to iterate.
+        # More methods may be there.
         kept = {method for method in dir(official.ClaudeSDKClient) if not method.startswith("_")}
         kept |= {"__aenter__", "__aexit__"}
         found["methods"] = {
-            method: {"parameters": about["parameters"]}
-            for method, about in found["methods"].items()
-            if method in kept
+            method: about for method, about in found["methods"].items() if method in kept
         }
     return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,10 @@ TRANSCRIPTS = Path(__file__).resolve().parents[3] / "tests" / "transcripts"
 def _recording(path: Path, prompt: str, answer: str) -> Path:
     """A session of one prompt, written by hand."""
     entries = [
-        ("in", {"type": "control_request", "request_id": "1", "request": {"subtype": "initialize"}}),
+        (
+            "in",
+            {"type": "control_request", "request_id": "1", "request": {"subtype": "initialize"}},
+        ),
         (
             "out",
             {
@@ -63,7 +67,7 @@ def test_a_recording_takes_the_place_of_the_cli(run: Run, tmp_path: Path) -> Non
     again = tmp_path / "b.jsonl"
     for source, record in ((recording, again), (again, None)):
         options = towline.Options(replay=source, record=record)
-        last = run(lambda options=options: _answers(options, "hello"))[-1]
+        last = run(partial(_answers, options, "hello"))[-1]
         assert isinstance(last, towline.ResultMessage)
         assert last.result == "hi there"
 

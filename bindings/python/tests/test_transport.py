@@ -1,6 +1,7 @@
 """Transports that the program brings, duck-typed."""
 
 import json
+from typing import Any
 from unittest.mock import AsyncMock, MagicMock
 
 import pytest
@@ -35,7 +36,7 @@ class Loopback:
         self.written: list[dict] = []
         self.calls: list[str] = []
         self.queue: list = []
-        self.arrived = None
+        self.arrived: Any = None
 
     async def connect(self) -> None:
         import anyio

@@ -1,23 +1,17 @@
 """A conversation: prompts, messages and control requests at any time."""
 
 from collections.abc import AsyncIterable, AsyncIterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
+
+import towline
 
 from . import _native
 from ._engine.controls import AsyncControls
 from ._errors import CLIConnectionError
+from ._generators import Generator, generator
 
 if TYPE_CHECKING:
     from ._engine.engine import Engine
-    from ._transport import Transport
-    from .turns import Turn
-    from .types import (
-        ClaudeAgentOptions,
-        ContextUsageResponse,
-        McpStatusResponse,
-        Message,
-        PermissionMode,
-    )
 
 _NOT_CONNECTED = "Not connected. Call connect() first."
 
@@ -33,12 +27,14 @@ class ClaudeSDKClient(AsyncControls):
                 print(message)
     """
 
-    _engine: "Engine | None" = None
+    if TYPE_CHECKING:
+        _engine: Engine | None
+    _engine = None
 
     def __init__(
         self,
-        options: "ClaudeAgentOptions | None" = None,
-        transport: "Transport | None" = None,
+        options: "towline.ClaudeAgentOptions | None" = None,
+        transport: "towline.Transport | None" = None,
     ):
         """
         Args:
@@ -86,11 +82,13 @@ class ClaudeSDKClient(AsyncControls):
             raise CLIConnectionError(_NOT_CONNECTED)
         return engine
 
-    def receive_messages(self) -> "AsyncIterator[Message]":
+    @generator
+    def receive_messages(self) -> "AsyncIterator[towline.Message]":
         """All messages, until the session ends. Those of turns that `send` has started go to these."""
         return _Messages(self._engine, False)
 
-    def receive_response(self) -> "AsyncIterator[Message]":
+    @generator
+    def receive_response(self) -> "AsyncIterator[towline.Message]":
         """Messages up to the next result, and that one."""
         return _Messages(self._engine, True)
 
@@ -114,7 +112,7 @@ class ClaudeSDKClient(AsyncControls):
             await engine.send(message)
             await engine.written()
 
-    async def send(self, prompt: "str | dict[str, Any]") -> "Turn":
+    async def send(self, prompt: "str | dict[str, Any]") -> "towline.Turn":
         """Sends a prompt and gives the turn that comes of it.
 
         The messages of that turn are read from it, and not from `receive_messages`.
@@ -135,7 +133,7 @@ class ClaudeSDKClient(AsyncControls):
         """Ends the running turn; its result follows."""
         await self._connected().request("interrupt")
 
-    async def set_permission_mode(self, mode: "PermissionMode") -> None:
+    async def set_permission_mode(self, mode: "towline.PermissionMode") -> None:
         """Changes the permission mode for what follows."""
         await self._connected().request("set_permission_mode", {"mode": mode})
 
@@ -160,12 +158,12 @@ class ClaudeSDKClient(AsyncControls):
         """Ends a background task; a `task_notification` follows."""
         await self._connected().request("stop_task", {"task_id": task_id})
 
-    async def get_mcp_status(self) -> "McpStatusResponse":
+    async def get_mcp_status(self) -> "towline.McpStatusResponse":
         """How the MCP servers are."""
         answer: Any = await self._connected().request("mcp_status")
         return answer  # type: ignore[no-any-return]
 
-    async def get_context_usage(self) -> "ContextUsageResponse":
+    async def get_context_usage(self) -> "towline.ContextUsageResponse":
         """What the context window is filled with."""
         answer: Any = await self._connected().request("get_context_usage")
         return answer  # type: ignore[no-any-return]
@@ -186,7 +184,7 @@ class ClaudeSDKClient(AsyncControls):
         await self.connect()
         return self
 
-    async def __aexit__(self, exc_type: Any, exc_val: Any, exc_tb: Any) -> bool:
+    async def __aexit__(self, exc_type: Any, exc_val: Any, exc_tb: Any) -> Literal[False]:
         await self.disconnect()
         return False
 
@@ -204,7 +202,7 @@ def _message(prompt: str, session_id: str) -> dict[str, Any]:
     }
 
 
-class _Messages(_native.Stream):
+class _Messages(Generator, _native.Stream):
     """Messages of a session, for one reader of perhaps several."""
 
     def __init__(self, engine: "Engine | None", until_result: bool) -> None:
@@ -213,7 +211,7 @@ class _Messages(_native.Stream):
         if engine is not None:
             self.inbox = engine.inbox
 
-    async def _wait(self) -> "Message":
+    async def _wait(self) -> "towline.Message":
         engine = self._engine
         if engine is None:
             raise CLIConnectionError(_NOT_CONNECTED)
@@ -230,11 +228,11 @@ class _Messages(_native.Stream):
         """Ends this iteration; what was not read is for the next one."""
         self.ended = True
 
-    async def asend(self, value: Any) -> "Message":
+    async def asend(self, value: Any) -> "towline.Message":
         """The next message; `value` goes nowhere."""
         return await self.__anext__()
 
-    async def athrow(self, error: BaseException, *_: Any) -> "Message":
+    async def athrow(self, error: BaseException, *_: Any) -> "towline.Message":
         """Ends this iteration and raises `error`."""
         self.ended = True
         raise error

@@ -3,22 +3,24 @@
 from collections.abc import AsyncIterable, AsyncIterator
 from typing import TYPE_CHECKING, Any
 
+import towline
+
 from . import _native
+from ._generators import Generator, generator
 
 if TYPE_CHECKING:
     from ._engine.engine import Engine
-    from ._transport import Transport
-    from .types import ClaudeAgentOptions, Message
 
     Prompt = str | AsyncIterable[dict[str, Any]]
 
 
+@generator
 def query(
     *,
     prompt: "str | AsyncIterable[dict[str, Any]]",
-    options: "ClaudeAgentOptions | None" = None,
-    transport: "Transport | None" = None,
-) -> "AsyncIterator[Message]":
+    options: "towline.ClaudeAgentOptions | None" = None,
+    transport: "towline.Transport | None" = None,
+) -> "AsyncIterator[towline.Message]":
     """Asks, and gives out the messages as they come.
 
     The CLI starts with the first step of the iteration and ends with the last, or when the iterator
@@ -39,16 +41,18 @@ def query(
     return Query(prompt, options, transport)
 
 
-class Query(_native.Stream):
+class Query(Generator, _native.Stream):
     """The messages of a `query`. As an asynchronous generator it can be closed, in any task."""
 
-    _engine: "Engine | None" = None
+    if TYPE_CHECKING:
+        _engine: Engine | None
+    _engine = None
 
     def __init__(
         self,
         prompt: "Prompt",
-        options: "ClaudeAgentOptions | None",
-        transport: "Transport | None",
+        options: "towline.ClaudeAgentOptions | None",
+        transport: "towline.Transport | None",
     ) -> None:
         self._prompt = prompt
         self._options = options
@@ -78,7 +82,7 @@ class Query(_native.Stream):
             engine.feed(prompt)
         return engine
 
-    async def _wait(self) -> "Message":
+    async def _wait(self) -> "towline.Message":
         if self._engine is not None:
             self._engine.check_loop()
         try:
@@ -106,11 +110,11 @@ class Query(_native.Stream):
         if engine is not None:
             await engine.close()
 
-    async def asend(self, value: Any) -> "Message":
+    async def asend(self, value: Any) -> "towline.Message":
         """The next message; `value` goes nowhere."""
         return await self.__anext__()
 
-    async def athrow(self, error: BaseException, *_: Any) -> "Message":
+    async def athrow(self, error: BaseException, *_: Any) -> "towline.Message":
         """Ends the CLI and raises `error`."""
         await self.aclose()
         raise error

@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+import towline
+
 from ._engine.controls import Controls
 from ._errors import CLIConnectionError
 
 if TYPE_CHECKING:
     from ._engine.blocking import BlockingEngine
-    from .types import ClaudeAgentOptions, Message, ResultMessage
 
 
 class Session(Controls):
@@ -22,9 +23,11 @@ class Session(Controls):
     themselves. Several threads may share it. A child of `fork` cannot; it starts its own.
     """
 
-    _engine: "BlockingEngine | None" = None
+    if TYPE_CHECKING:
+        _engine: BlockingEngine | None
+    _engine = None
 
-    def __init__(self, options: "ClaudeAgentOptions | None" = None) -> None:
+    def __init__(self, options: "towline.ClaudeAgentOptions | None" = None) -> None:
         """
         Args:
             options: What to start the CLI with.
@@ -62,11 +65,11 @@ class Session(Controls):
             raise CLIConnectionError("Not connected. Call connect() first.")
         return self._engine
 
-    def run(self, prompt: "str | dict[str, Any]") -> "Iterator[Message]":
+    def run(self, prompt: "str | dict[str, Any]") -> "Iterator[towline.Message]":
         """Sends a prompt; the messages of its turn, the result last."""
         return iter(self.send(prompt))
 
-    def ask(self, prompt: "str | dict[str, Any]") -> "ResultMessage":
+    def ask(self, prompt: "str | dict[str, Any]") -> "towline.ResultMessage":
         """Sends a prompt and waits for its result.
 
         Raises:
@@ -88,7 +91,7 @@ class Session(Controls):
         engine.send(prompt, turn)
         return turn
 
-    def messages(self) -> "Iterator[Message]":
+    def messages(self) -> "Iterator[towline.Message]":
         """The messages that belong to no turn of this program, until the session ends."""
         engine = self._connected()
         return engine.read(engine.inbox)
@@ -141,11 +144,11 @@ class SessionTurn:
 
     number: int = 0
 
-    def __init__(self, engine: "BlockingEngine") -> None:
+    def __init__(self, engine: Any) -> None:
         from . import _native
 
-        self._engine = engine
-        self._result: ResultMessage | None = None
+        self._engine: BlockingEngine = engine
+        self._result: towline.ResultMessage | None = None
         self.inbox = _native.Inbox()
 
     def over(self, outcome: str, result: Any) -> None:
@@ -154,10 +157,10 @@ class SessionTurn:
         self._result = result
         self.inbox.close()
 
-    def __iter__(self) -> "Iterator[Message]":
+    def __iter__(self) -> "Iterator[towline.Message]":
         return self._engine.read(self.inbox)
 
-    def result(self) -> "ResultMessage":
+    def result(self) -> "towline.ResultMessage":
         """Waits for the turn's result. Its messages can still be read afterwards.
 
         Raises:

@@ -2,12 +2,13 @@
 
 from typing import TYPE_CHECKING, Any
 
+import towline
+
 from . import _native
 from ._errors import CLIConnectionError
 
 if TYPE_CHECKING:
     from ._engine.engine import Engine
-    from .types import Message, ResultMessage
 
 
 async def start_turn(engine: "Engine", message: dict[str, Any]) -> "Turn":
@@ -25,11 +26,11 @@ class Turn(_native.Stream):
     outcome: str | None = None
     """`result`, `cancelled`, `timed_out` or `session_ended`, once it is over."""
 
-    def __init__(self, engine: "Engine", inbox: "_native.Inbox", number: int) -> None:
-        self._engine = engine
+    def __init__(self, engine: Any, inbox: "_native.Inbox", number: int) -> None:
+        self._engine: Engine = engine
         self._number = number
         self._over = engine.loop.event()
-        self._result: ResultMessage | None = None
+        self._result: towline.ResultMessage | None = None
         self.inbox = inbox
 
     def over(self, outcome: str, result: Any) -> None:
@@ -41,7 +42,7 @@ class Turn(_native.Stream):
             inbox.close()
         self._over.set()
 
-    async def _wait(self) -> "Message":
+    async def _wait(self) -> "towline.Message":
         inbox = self.inbox
         while inbox is not None:
             message = self._take()
@@ -53,7 +54,7 @@ class Turn(_native.Stream):
         self.ended = True
         raise StopAsyncIteration
 
-    async def result(self) -> "ResultMessage":
+    async def result(self) -> "towline.ResultMessage":
         """Waits for the turn's result. Its messages can still be read afterwards.
 
         Raises:

@@ -160,7 +160,9 @@ async def test_a_dropped_client_ends_its_process(cli: FakeCli) -> None:
 
 
 async def test_children_of_the_cli_do_not_hold_up_the_end(cli: FakeCli) -> None:
-    async with towline.ClaudeSDKClient(cli.options({"spawn_child": 30}, turn(), {"exit": 0})) as client:
+    async with towline.ClaudeSDKClient(
+        cli.options({"spawn_child": 30}, turn(), {"exit": 0})
+    ) as client:
         await one_turn(client)
         started = time.monotonic()
     assert time.monotonic() - started < 5
@@ -180,7 +182,9 @@ asyncio.run(main())
 
 
 @pytest.mark.parametrize("end", ["pass", "raise SystemExit(0)", "import os; os._exit(0)", "kill"])
-def test_a_host_that_ends_without_closing_leaves_nothing(cli: FakeCli, tmp_path: Path, end: str) -> None:
+def test_a_host_that_ends_without_closing_leaves_nothing(
+    cli: FakeCli, tmp_path: Path, end: str
+) -> None:
     kill = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
     source = textwrap.dedent(HOST.format(end=kill if end == "kill" else end))
     env = {**os.environ, **cli.env({"ignore_signals": ["SIGTERM"]}, turn(), {"on_eof": "ignore"})}
@@ -190,7 +194,9 @@ def test_a_host_that_ends_without_closing_leaves_nothing(cli: FakeCli, tmp_path:
 
 
 async def test_messages_that_were_buffered_can_be_read_after_the_exit(cli: FakeCli) -> None:
-    options = cli.options(PROMPT, INIT, [text(str(number)) for number in range(20)], RESULT, {"exit": 0})
+    options = cli.options(
+        PROMPT, INIT, [text(str(number)) for number in range(20)], RESULT, {"exit": 0}
+    )
     async with towline.ClaudeSDKClient(options) as client:
         await client.query("hi")
         with anyio.fail_after(10):

@@ -11,22 +11,32 @@ import towline
 
 REQUESTS: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
     ("interrupt", (), {"subtype": "interrupt"}),
-    ("set_permission_mode", ("acceptEdits",), {"subtype": "set_permission_mode", "mode": "acceptEdits"}),
+    (
+        "set_permission_mode",
+        ("acceptEdits",),
+        {"subtype": "set_permission_mode", "mode": "acceptEdits"},
+    ),
     ("set_model", ("claude-opus",), {"subtype": "set_model", "model": "claude-opus"}),
     ("rewind_files", ("uuid-1",), {"subtype": "rewind_files", "user_message_id": "uuid-1"}),
     ("reconnect_mcp_server", ("kit",), {"subtype": "mcp_reconnect", "serverName": "kit"}),
-    ("toggle_mcp_server", ("kit", False), {"subtype": "mcp_toggle", "serverName": "kit", "enabled": False}),
+    (
+        "toggle_mcp_server",
+        ("kit", False),
+        {"subtype": "mcp_toggle", "serverName": "kit", "enabled": False},
+    ),
     ("stop_task", ("task-1",), {"subtype": "stop_task", "task_id": "task-1"}),
     ("get_mcp_status", (), {"subtype": "mcp_status"}),
     ("get_context_usage", (), {"subtype": "get_context_usage"}),
 ]
 
 
-@pytest.mark.parametrize(("method", "arguments", "wanted"), REQUESTS, ids=[name for name, _, _ in REQUESTS])
+@pytest.mark.parametrize(
+    ("method", "arguments", "wanted"), REQUESTS, ids=[name for name, _, _ in REQUESTS]
+)
 async def test_each_method_is_a_request(
     cli: FakeCli, method: str, arguments: tuple[Any, ...], wanted: dict[str, Any]
 ) -> None:
-    answer = {"mcpServers": [], "categories": []}
+    answer: dict[str, Any] = {"mcpServers": [], "categories": []}
     async with towline.ClaudeSDKClient(cli.options(asked(**wanted), {"answer": answer})) as client:
         value = await getattr(client, method)(*arguments)
     cli.holds()
@@ -35,7 +45,10 @@ async def test_each_method_is_a_request(
 
 
 async def test_an_answer_without_a_payload(cli: FakeCli) -> None:
-    response = {"type": "control_response", "response": {"subtype": "success", "request_id": "$rid"}}
+    response = {
+        "type": "control_response",
+        "response": {"subtype": "success", "request_id": "$rid"},
+    }
     steps = [asked("set_model"), {"emit": response}]
     async with towline.ClaudeSDKClient(cli.options(steps)) as client:
         await client.set_model(None)
@@ -43,7 +56,12 @@ async def test_an_answer_without_a_payload(cli: FakeCli) -> None:
 
 
 async def test_an_error_is_raised_with_its_text_and_the_next_request_works(cli: FakeCli) -> None:
-    steps = [asked("set_model"), {"answer_error": "no such model"}, asked("set_model"), {"answer": {}}]
+    steps = [
+        asked("set_model"),
+        {"answer_error": "no such model"},
+        asked("set_model"),
+        {"answer": {}},
+    ]
     async with towline.ClaudeSDKClient(cli.options(steps)) as client:
         with pytest.raises(Exception, match="no such model"):
             await client.set_model("x")
@@ -53,7 +71,11 @@ async def test_an_error_is_raised_with_its_text_and_the_next_request_works(cli: 
 
 async def test_answers_may_come_in_any_order(cli: FakeCli) -> None:
     def reply(save: str, value: str) -> dict[str, Any]:
-        response = {"subtype": "success", "request_id": f"${save}", "response": {"mcpServers": [value]}}
+        response = {
+            "subtype": "success",
+            "request_id": f"${save}",
+            "response": {"mcpServers": [value]},
+        }
         return {"emit": {"type": "control_response", "response": response}}
 
     steps = [
@@ -86,7 +108,9 @@ async def test_requests_in_flight_fail_when_the_cli_goes(cli: FakeCli) -> None:
 
 
 async def test_requests_in_flight_fail_with_the_text_of_an_error_result(cli: FakeCli) -> None:
-    failed = result(subtype="error_during_execution", is_error=True, result=None, errors=["the disk is full"])
+    failed = result(
+        subtype="error_during_execution", is_error=True, result=None, errors=["the disk is full"]
+    )
     steps = [asked("mcp_status"), failed, {"exit": 1}]
     async with towline.ClaudeSDKClient(cli.options(steps)) as client:
         with anyio.fail_after(5), pytest.raises(Exception, match="the disk is full"):
@@ -94,7 +118,10 @@ async def test_requests_in_flight_fail_with_the_text_of_an_error_result(cli: Fak
 
 
 async def test_a_request_that_is_given_up_does_not_hurt(cli: FakeCli) -> None:
-    late = {"type": "control_response", "response": {"subtype": "success", "request_id": "$1", "response": {}}}
+    late = {
+        "type": "control_response",
+        "response": {"subtype": "success", "request_id": "$1", "response": {}},
+    }
     steps = [{**asked("mcp_status"), "save": "1"}, PROMPT, {"emit": late}, INIT, RESULT]
     async with towline.ClaudeSDKClient(cli.options(steps)) as client:
         with anyio.move_on_after(0.2) as scope:
@@ -122,7 +149,13 @@ async def test_a_request_while_nobody_reads_many_messages(cli: FakeCli) -> None:
 async def test_an_unknown_request_of_the_cli_is_refused(cli: FakeCli) -> None:
     from support.script import answered, request
 
-    steps = [PROMPT, INIT, request("x1", "from_the_future"), answered("x1", subtype="error"), RESULT]
+    steps = [
+        PROMPT,
+        INIT,
+        request("x1", "from_the_future"),
+        answered("x1", subtype="error"),
+        RESULT,
+    ]
     async with towline.ClaudeSDKClient(cli.options(steps)) as client:
         await client.query("hi")
         async for _ in client.receive_response():

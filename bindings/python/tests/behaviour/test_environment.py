@@ -13,7 +13,9 @@ import towline
 
 async def environment(cli: FakeCli, *names: str, **options: Any) -> dict[str, str | None]:
     """What a CLI sees of these variables."""
-    async for _ in towline.query(prompt="hi", options=cli.options({"log_env": list(names)}, turn(), **options)):
+    async for _ in towline.query(
+        prompt="hi", options=cli.options({"log_env": list(names)}, turn(), **options)
+    ):
         pass
     (entry,) = cli.log("env")
     seen: dict[str, str | None] = entry["env"]
@@ -31,18 +33,26 @@ async def test_a_given_entrypoint_counts(cli: FakeCli) -> None:
 
 
 async def test_the_version_of_the_package_cannot_be_given(cli: FakeCli) -> None:
-    seen = await environment(cli, "CLAUDE_AGENT_SDK_VERSION", env={"CLAUDE_AGENT_SDK_VERSION": "9.9.9"})
+    seen = await environment(
+        cli, "CLAUDE_AGENT_SDK_VERSION", env={"CLAUDE_AGENT_SDK_VERSION": "9.9.9"}
+    )
     assert seen["CLAUDE_AGENT_SDK_VERSION"] == towline.__version__
 
 
-async def test_given_variables_are_added_to_the_inherited_ones(cli: FakeCli, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_given_variables_are_added_to_the_inherited_ones(
+    cli: FakeCli, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("INHERITED", "i")
     monkeypatch.setenv("OVERRIDDEN", "before")
-    seen = await environment(cli, "INHERITED", "OVERRIDDEN", "GIVEN", env={"OVERRIDDEN": "after", "GIVEN": "g"})
+    seen = await environment(
+        cli, "INHERITED", "OVERRIDDEN", "GIVEN", env={"OVERRIDDEN": "after", "GIVEN": "g"}
+    )
     assert seen == {"INHERITED": "i", "OVERRIDDEN": "after", "GIVEN": "g"}
 
 
-async def test_an_outer_session_is_not_inherited(cli: FakeCli, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_outer_session_is_not_inherited(
+    cli: FakeCli, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("CLAUDECODE", "1")
     assert await environment(cli, "CLAUDECODE") == {"CLAUDECODE": None}
 
@@ -59,7 +69,9 @@ async def test_the_working_directory(cli: FakeCli, tmp_path: Path) -> None:
     assert cli.started()["cwd"] == os.path.realpath(inner)
 
 
-async def test_limits_of_mcp_output_pass_through(cli: FakeCli, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_limits_of_mcp_output_pass_through(
+    cli: FakeCli, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("MAX_MCP_OUTPUT_TOKENS", "12345")
     assert await environment(cli, "MAX_MCP_OUTPUT_TOKENS") == {"MAX_MCP_OUTPUT_TOKENS": "12345"}
 
@@ -84,7 +96,9 @@ async def test_file_checkpointing_is_a_variable(cli: FakeCli) -> None:
         ({"extra_args": {"with-value": "v"}}, ("--with-value", "v")),
     ],
 )
-async def test_options_become_arguments(cli: FakeCli, options: dict[str, Any], flag: tuple[str, str | None]) -> None:
+async def test_options_become_arguments(
+    cli: FakeCli, options: dict[str, Any], flag: tuple[str, str | None]
+) -> None:
     async for _ in towline.query(prompt="hi", options=cli.options(turn(), **options)):
         pass
     name, value = flag
@@ -105,7 +119,9 @@ async def test_an_active_span_is_passed_on(cli: FakeCli) -> None:
     from opentelemetry import context, trace
 
     span = trace.NonRecordingSpan(
-        trace.SpanContext(trace_id=0xABC, span_id=0xDEF, is_remote=False, trace_flags=trace.TraceFlags(1))
+        trace.SpanContext(
+            trace_id=0xABC, span_id=0xDEF, is_remote=False, trace_flags=trace.TraceFlags(1)
+        )
     )
     token = context.attach(trace.set_span_in_context(span))
     try:
@@ -119,7 +135,9 @@ async def test_a_given_trace_counts(cli: FakeCli) -> None:
     from opentelemetry import context, trace
 
     span = trace.NonRecordingSpan(
-        trace.SpanContext(trace_id=0xABC, span_id=0xDEF, is_remote=False, trace_flags=trace.TraceFlags(1))
+        trace.SpanContext(
+            trace_id=0xABC, span_id=0xDEF, is_remote=False, trace_flags=trace.TraceFlags(1)
+        )
     )
     token = context.attach(trace.set_span_in_context(span))
     try:

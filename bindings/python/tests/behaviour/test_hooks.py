@@ -11,10 +11,19 @@ import towline
 
 
 def call(request_id: str, callback_id: str, **more: Any) -> Step:
-    given = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}, "session_id": "s"}
+    given = {
+        "hook_event_name": "PreToolUse",
+        "tool_name": "Bash",
+        "tool_input": {"command": "ls"},
+        "session_id": "s",
+    }
     tool_use_id = more.pop("tool_use_id", "toolu_1")
     return request(
-        request_id, "hook_callback", callback_id=callback_id, input={**given, **more}, tool_use_id=tool_use_id
+        request_id,
+        "hook_callback",
+        callback_id=callback_id,
+        input={**given, **more},
+        tool_use_id=tool_use_id,
     )
 
 
@@ -61,8 +70,16 @@ async def test_registration(cli: FakeCli) -> None:
         for entry in registered["PreToolUse"]
     ]
     # Whether callbacks of one matcher stand together makes no difference to the CLI.
-    assert before in ([("Bash", 2.5, 2), (None, None, 1)], [("Bash", 2.5, 1), ("Bash", 2.5, 1), (None, None, 1)])
-    every = [callback for entries in registered.values() for entry in entries for callback in entry["hookCallbackIds"]]
+    assert before in (
+        [("Bash", 2.5, 2), (None, None, 1)],
+        [("Bash", 2.5, 1), ("Bash", 2.5, 1), (None, None, 1)],
+    )
+    every = [
+        callback
+        for entries in registered.values()
+        for entry in entries
+        for callback in entry["hookCallbackIds"]
+    ]
     assert list(registered) == ["PreToolUse", "Stop"] and len(set(every)) == 4
 
 
@@ -84,7 +101,9 @@ async def test_what_the_callback_is_told_and_its_answer(cli: FakeCli) -> None:
         "stopReason": "enough",
         "hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny"},
     }
-    await talk(cli.options(ending(call("h1", FIRST), answered("h1", wanted)), **before_a_tool(callback)))
+    await talk(
+        cli.options(ending(call("h1", FIRST), answered("h1", wanted)), **before_a_tool(callback))
+    )
     cli.holds()
     assert ids(cli) == [FIRST]
     ((given, tool_use_id, context),) = seen
@@ -98,7 +117,9 @@ async def test_an_empty_answer_is_no_opinion(cli: FakeCli) -> None:
     async def callback(*_: Any) -> Any:
         return {}
 
-    await talk(cli.options(ending(call("h1", FIRST), answered("h1", {})), **before_a_tool(callback)))
+    await talk(
+        cli.options(ending(call("h1", FIRST), answered("h1", {})), **before_a_tool(callback))
+    )
     cli.holds()
 
 
@@ -116,7 +137,12 @@ async def test_an_id_nobody_has_registered_is_an_error_answer(cli: FakeCli) -> N
     async def callback(*_: Any) -> Any:
         return {}
 
-    steps = [call("h1", "no_such_hook"), answered("h1", subtype="error"), call("h2", FIRST), answered("h2", {})]
+    steps = [
+        call("h1", "no_such_hook"),
+        answered("h1", subtype="error"),
+        call("h2", FIRST),
+        answered("h2", {}),
+    ]
     await talk(cli.options(ending(*steps), **before_a_tool(callback)))
     cli.holds()
 
@@ -162,7 +188,10 @@ async def test_a_hook_of_the_start_is_served_before_the_session_is_open(cli: Fak
     async def callback(*_: Any) -> Any:
         return {}
 
-    start = {"expect": {"type": "control_request", "request": {"subtype": "initialize"}}, "save": "1"}
+    start = {
+        "expect": {"type": "control_request", "request": {"subtype": "initialize"}},
+        "save": "1",
+    }
     reply = {
         "emit": {
             "type": "control_response",
@@ -189,9 +218,15 @@ async def test_any_event_can_have_hooks(cli: FakeCli, event: str) -> None:
 @pytest.mark.parametrize("odd", [float("nan"), float("-inf"), object()])
 async def test_an_output_that_json_cannot_say_is_an_error_answer(cli: FakeCli, odd: Any) -> None:
     async def callback(*_: Any) -> Any:
-        return {"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": {"value": odd}}}
+        return {
+            "hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": {"value": odd}}
+        }
 
-    await talk(cli.options(ending(call("h1", FIRST), answered("h1", subtype="error")), **before_a_tool(callback)))
+    await talk(
+        cli.options(
+            ending(call("h1", FIRST), answered("h1", subtype="error")), **before_a_tool(callback)
+        )
+    )
     cli.holds()
     (answer,) = [line["response"] for line in cli.received("control_response")]
     assert "JSON" in answer["error"]

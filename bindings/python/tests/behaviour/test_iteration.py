@@ -16,7 +16,12 @@ from support.script import INIT, PROMPT, RESULT, text, turn
 import towline
 
 MANY: list[Any] = [PROMPT, INIT, [text(str(number)) for number in range(50)], RESULT]
-ENDLESS: list[Any] = [PROMPT, INIT, text("and then nothing"), {"expect_eof": True, "timeout_ms": 30_000}]
+ENDLESS: list[Any] = [
+    PROMPT,
+    INIT,
+    text("and then nothing"),
+    {"expect_eof": True, "timeout_ms": 30_000},
+]
 
 
 async def forever() -> AsyncIterator[dict[str, Any]]:
@@ -183,7 +188,11 @@ async def arrived(client: towline.ClaudeSDKClient, count: int) -> None:
 
 
 def answer_of(messages: list[Any]) -> list[str]:
-    return [message.content[0].text for message in messages if isinstance(message, towline.AssistantMessage)]
+    return [
+        message.content[0].text
+        for message in messages
+        if isinstance(message, towline.AssistantMessage)
+    ]
 
 
 @pytest.mark.loops("asyncio", "uvloop")

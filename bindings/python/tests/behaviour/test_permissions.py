@@ -5,7 +5,17 @@ from typing import Any
 import anyio
 import pytest
 from support.fake import FakeCli
-from support.script import INIT, PROMPT, RESULT, answered, permission, result, turn, unanswered, withdraw
+from support.script import (
+    INIT,
+    PROMPT,
+    RESULT,
+    answered,
+    permission,
+    result,
+    turn,
+    unanswered,
+    withdraw,
+)
 
 import towline
 from towline.types import PermissionRuleValue
@@ -53,8 +63,16 @@ async def test_what_the_callback_is_told(cli: FakeCli) -> None:
     assert isinstance(given, towline.PermissionUpdate)
     assert given.type == "addRules" and given.destination == "session" and given.behavior == "allow"
     assert given.rules is not None and given.rules[0].tool_name == "Bash"
-    assert (context.tool_use_id, context.blocked_path, context.agent_id) == ("toolu_p1", "/etc", "a1")
-    assert (context.title, context.display_name, context.description) == ("Claude wants to list", "List", "lists")
+    assert (context.tool_use_id, context.blocked_path, context.agent_id) == (
+        "toolu_p1",
+        "/etc",
+        "a1",
+    )
+    assert (context.title, context.display_name, context.description) == (
+        "Claude wants to list",
+        "List",
+        "lists",
+    )
 
 
 async def test_allow_sends_the_input_back(cli: FakeCli) -> None:
@@ -74,11 +92,17 @@ async def test_allow_with_another_input_and_new_rules(cli: FakeCli) -> None:
             behavior="allow",
             destination="session",
         )
-        return towline.PermissionResultAllow(updated_input={"command": "pwd"}, updated_permissions=[update])
+        return towline.PermissionResultAllow(
+            updated_input={"command": "pwd"}, updated_permissions=[update]
+        )
 
     rules = [{"toolName": "Bash", "ruleContent": "ls:*"}]
     update = {"type": "addRules", "rules": rules, "behavior": "allow", "destination": "session"}
-    wanted = {"behavior": "allow", "updatedInput": {"command": "pwd"}, "updatedPermissions": [update]}
+    wanted = {
+        "behavior": "allow",
+        "updatedInput": {"command": "pwd"},
+        "updatedPermissions": [update],
+    }
     await talk(cli.options(ending(permission(), answered("p1", wanted)), can_use_tool=can_use_tool))
     cli.holds()
 
@@ -97,7 +121,11 @@ async def test_a_callback_that_raises_allows_nothing(cli: FakeCli) -> None:
     async def can_use_tool(*_: Any) -> Any:
         raise ValueError("the callback's own fault")
 
-    await talk(cli.options(ending(permission(), answered("p1", subtype="error")), turn(), can_use_tool=can_use_tool))
+    await talk(
+        cli.options(
+            ending(permission(), answered("p1", subtype="error")), turn(), can_use_tool=can_use_tool
+        )
+    )
     assert "the callback's own fault" in str(cli.received("control_response"))
 
 
@@ -105,7 +133,12 @@ async def test_a_callback_whose_answer_is_none_allows_nothing(cli: FakeCli) -> N
     async def can_use_tool(*_: Any) -> Any:
         return None
 
-    await talk(cli.options(ending(permission(), {"expect": {"type": "control_response"}}), can_use_tool=can_use_tool))
+    await talk(
+        cli.options(
+            ending(permission(), {"expect": {"type": "control_response"}}),
+            can_use_tool=can_use_tool,
+        )
+    )
     assert "'allow'" not in str(cli.received("control_response"))
 
 
@@ -158,7 +191,9 @@ async def test_a_callback_may_ask_the_cli(cli: FakeCli) -> None:
 
     asked = {"expect": {"type": "control_request", "request": {"subtype": "set_model"}}}
     steps = [permission(), asked, {"answer": {}}, answered("p1")]
-    async with towline.ClaudeSDKClient(cli.options(ending(*steps), can_use_tool=can_use_tool)) as client:
+    async with towline.ClaudeSDKClient(
+        cli.options(ending(*steps), can_use_tool=can_use_tool)
+    ) as client:
         clients.append(client)
         await client.query("hi")
         async for _ in client.receive_response():
@@ -174,7 +209,9 @@ async def test_callbacks_run_while_nobody_reads(cli: FakeCli) -> None:
         return towline.PermissionResultAllow()
 
     steps = [permission(), answered("p1")]
-    async with towline.ClaudeSDKClient(cli.options(ending(*steps), can_use_tool=can_use_tool)) as client:
+    async with towline.ClaudeSDKClient(
+        cli.options(ending(*steps), can_use_tool=can_use_tool)
+    ) as client:
         await client.query("hi")
         with anyio.fail_after(5):
             await answered_one.wait()
@@ -201,7 +238,9 @@ async def test_a_callback_and_a_prompt_tool_exclude_each_other(cli: FakeCli) -> 
     async def can_use_tool(*_: Any) -> Any:
         return towline.PermissionResultAllow()
 
-    options = cli.options(turn(), can_use_tool=can_use_tool, permission_prompt_tool_name="mcp__x__y")
+    options = cli.options(
+        turn(), can_use_tool=can_use_tool, permission_prompt_tool_name="mcp__x__y"
+    )
     with pytest.raises(ValueError, match="can_use_tool"):
         await talk(options)
 
@@ -221,8 +260,12 @@ async def test_a_one_shot_query_keeps_its_input_open_for_the_callback(cli: FakeC
         return towline.PermissionResultAllow()
 
     steps = [{"expect_none": {"type": "never"}, "for_ms": 300}, permission(), answered("p1")]
-    options = cli.options(PROMPT, INIT, steps, result(), {"expect_eof": True}, can_use_tool=can_use_tool)
-    kinds = [type(message).__name__ async for message in towline.query(prompt="hi", options=options)]
+    options = cli.options(
+        PROMPT, INIT, steps, result(), {"expect_eof": True}, can_use_tool=can_use_tool
+    )
+    kinds = [
+        type(message).__name__ async for message in towline.query(prompt="hi", options=options)
+    ]
     assert kinds[-1] == "ResultMessage"
     cli.holds()
 
@@ -232,7 +275,11 @@ async def test_an_input_that_json_cannot_say_is_an_error_answer(cli: FakeCli, od
     async def can_use_tool(*_: Any) -> Any:
         return towline.PermissionResultAllow(updated_input={"value": odd})
 
-    await talk(cli.options(ending(permission(), answered("p1", subtype="error")), can_use_tool=can_use_tool))
+    await talk(
+        cli.options(
+            ending(permission(), answered("p1", subtype="error")), can_use_tool=can_use_tool
+        )
+    )
     cli.holds()
     (answer,) = [line["response"] for line in cli.received("control_response")]
     assert "JSON" in answer["error"]

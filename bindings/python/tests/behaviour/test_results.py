@@ -19,7 +19,9 @@ async def collect(options: "towline.ClaudeAgentOptions") -> tuple[list[Any], Exc
     return messages, None
 
 
-FAILED = result(subtype="error_during_execution", is_error=True, result=None, errors=["the model is on strike"])
+FAILED = result(
+    subtype="error_during_execution", is_error=True, result=None, errors=["the model is on strike"]
+)
 
 
 async def test_an_error_result_is_delivered_and_then_raised(cli: FakeCli) -> None:
@@ -29,7 +31,14 @@ async def test_an_error_result_is_delivered_and_then_raised(cli: FakeCli) -> Non
 
 
 async def test_notes_behind_an_error_result_do_not_hide_it(cli: FakeCli) -> None:
-    note = emit({"type": "command_lifecycle", "command_uuid": "c", "state": "cancelled", "session_id": SESSION})
+    note = emit(
+        {
+            "type": "command_lifecycle",
+            "command_uuid": "c",
+            "state": "cancelled",
+            "session_id": SESSION,
+        }
+    )
     idle = system("session_state_changed", state="idle")
     messages, error = await collect(cli.options(PROMPT, INIT, FAILED, note, idle, {"exit": 1}))
     assert messages[1].is_error
@@ -69,11 +78,17 @@ async def test_a_good_end_without_a_result_is_no_error(cli: FakeCli) -> None:
 
 
 async def test_a_good_result_after_an_error_makes_up_for_it(cli: FakeCli) -> None:
-    async with towline.ClaudeSDKClient(cli.options(PROMPT, INIT, FAILED, turn(), {"exit": 0})) as client:
+    async with towline.ClaudeSDKClient(
+        cli.options(PROMPT, INIT, FAILED, turn(), {"exit": 0})
+    ) as client:
         results = []
         for _ in range(2):
             await client.query("hi")
-            results += [message.is_error async for message in client.receive_response() if hasattr(message, "is_error")]
+            results += [
+                message.is_error
+                async for message in client.receive_response()
+                if hasattr(message, "is_error")
+            ]
     assert results == [True, False]
 
 

@@ -44,7 +44,9 @@ def test_making_a_client_looks_for_nothing(cli: FakeCli, tmp_path: Path) -> None
     towline.ClaudeSDKClient(cli.options(turn(), cli_path=tmp_path / "no-cli"))
 
 
-async def test_the_cli_is_found_on_the_path(cli: FakeCli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_cli_is_found_on_the_path(
+    cli: FakeCli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / "bin"
     folder.mkdir()
     (folder / "claude").symlink_to(cli.path)
@@ -53,7 +55,9 @@ async def test_the_cli_is_found_on_the_path(cli: FakeCli, tmp_path: Path, monkey
     assert messages[-1].subtype == "success"
 
 
-def test_the_cli_of_the_official_package_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cli_of_the_official_package_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     bundled = tmp_path / "claude_agent_sdk/_bundled/claude"
     bundled.parent.mkdir(parents=True)
     bundled.touch()
@@ -113,9 +117,15 @@ async def test_the_warning_can_be_skipped(
 
 async def test_messages_before_the_session_is_open_are_kept(cli: FakeCli) -> None:
     early = system("hook_started", hook_id="h", hook_name="n", hook_event="SessionStart")
-    options = cli.options(asked("initialize"), early, {"answer": {"commands": []}}, PROMPT, INIT, RESULT)
+    options = cli.options(
+        asked("initialize"), early, {"answer": {"commands": []}}, PROMPT, INIT, RESULT
+    )
     messages = await ask(options)
-    assert [getattr(message, "subtype", None) for message in messages] == ["hook_started", "init", "success"]
+    assert [getattr(message, "subtype", None) for message in messages] == [
+        "hook_started",
+        "init",
+        "success",
+    ]
 
 
 async def test_the_answer_to_initialize_is_the_server_info(cli: FakeCli) -> None:

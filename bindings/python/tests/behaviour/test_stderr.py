@@ -51,14 +51,20 @@ async def test_much_of_it_does_not_stop_the_cli(cli: FakeCli) -> None:
 
 async def test_an_endless_line_comes_in_pieces(cli: FakeCli) -> None:
     pieces: list[str] = []
-    await ask(cli.options(PROMPT, {"stderr": "y" * 1000, "times": 3000}, INIT, RESULT, stderr=pieces.append))
+    await ask(
+        cli.options(
+            PROMPT, {"stderr": "y" * 1000, "times": 3000}, INIT, RESULT, stderr=pieces.append
+        )
+    )
     assert sum(map(len, pieces)) == 3_000_000 and set("".join(pieces)) == {"y"}
     assert len(pieces) > 1, "nothing is kept without a limit"
 
 
 async def test_bytes_that_are_no_text(cli: FakeCli) -> None:
     lines: list[str] = []
-    await ask(cli.options({"stderr_b64": "//5iYWQK"}, {"stderr": "good\n"}, turn(), stderr=lines.append))
+    await ask(
+        cli.options({"stderr_b64": "//5iYWQK"}, {"stderr": "good\n"}, turn(), stderr=lines.append)
+    )
     assert len(lines) == 2 and lines[0].endswith("bad") and lines[1] == "good"
 
 

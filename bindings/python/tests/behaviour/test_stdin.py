@@ -39,8 +39,22 @@ async def test_the_input_stays_open_for_hooks_until_the_result(cli: FakeCli) -> 
     async def callback(*_: Any) -> Any:
         return {}
 
-    call = request("h1", "hook_callback", callback_id="hook_0", input={"hook_event_name": "Stop"}, tool_use_id="t")
-    steps = [PROMPT, INIT, {"sleep_ms": 300}, call, answered("h1", {}), RESULT, {"expect_eof": True}]
+    call = request(
+        "h1",
+        "hook_callback",
+        callback_id="hook_0",
+        input={"hook_event_name": "Stop"},
+        tool_use_id="t",
+    )
+    steps = [
+        PROMPT,
+        INIT,
+        {"sleep_ms": 300},
+        call,
+        answered("h1", {}),
+        RESULT,
+        {"expect_eof": True},
+    ]
     await ask(cli.options(steps, hooks={"Stop": [towline.HookMatcher(hooks=[callback])]}))
     cli.holds()
 
@@ -49,11 +63,35 @@ async def test_the_input_stays_open_for_a_background_agent(cli: FakeCli) -> None
     async def callback(*_: Any) -> Any:
         return {}
 
-    started = system("task_started", task_id="t1", tool_use_id="x", description="d", task_type="local_agent")
-    done = system("task_notification", task_id="t1", status="completed", output_file="", summary="s")
-    call = request("h1", "hook_callback", callback_id="hook_0", input={"hook_event_name": "Stop"}, tool_use_id="t")
-    steps = [PROMPT, INIT, started, RESULT, {"sleep_ms": 400}, call, answered("h1", {}), done, RESULT]
-    await ask(cli.options(steps, {"expect_eof": True}, hooks={"Stop": [towline.HookMatcher(hooks=[callback])]}))
+    started = system(
+        "task_started", task_id="t1", tool_use_id="x", description="d", task_type="local_agent"
+    )
+    done = system(
+        "task_notification", task_id="t1", status="completed", output_file="", summary="s"
+    )
+    call = request(
+        "h1",
+        "hook_callback",
+        callback_id="hook_0",
+        input={"hook_event_name": "Stop"},
+        tool_use_id="t",
+    )
+    steps = [
+        PROMPT,
+        INIT,
+        started,
+        RESULT,
+        {"sleep_ms": 400},
+        call,
+        answered("h1", {}),
+        done,
+        RESULT,
+    ]
+    await ask(
+        cli.options(
+            steps, {"expect_eof": True}, hooks={"Stop": [towline.HookMatcher(hooks=[callback])]}
+        )
+    )
     cli.holds()
 
 
@@ -66,7 +104,9 @@ async def test_a_stream_of_prompts(cli: FakeCli) -> None:
     assert [content(line) for line in cli.received("user")] == ["prompt 0", "prompt 1", "prompt 2"]
 
 
-async def test_a_stream_of_prompts_that_fails_ends_the_input(cli: FakeCli, nothing_logged: None) -> None:
+async def test_a_stream_of_prompts_that_fails_ends_the_input(
+    cli: FakeCli, nothing_logged: None
+) -> None:
     async def prompts() -> AsyncIterator[dict[str, Any]]:
         yield {"type": "user", "message": {"role": "user", "content": "the only one"}}
         raise ValueError("no more prompts")
@@ -95,11 +135,18 @@ async def test_messages_come_while_prompts_are_still_sent(cli: FakeCli) -> None:
 @pytest.mark.parametrize("kind", ["blocks", "awkward text"])
 async def test_prompts_arrive_unchanged(cli: FakeCli, kind: str) -> None:
     awkward = 'a\u2028b\x00c "\\ \r\n 🎉 \x7f'
-    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AA=="}}
+    image = {
+        "type": "image",
+        "source": {"type": "base64", "media_type": "image/png", "data": "AA=="},
+    }
     wanted: Any = [image, {"type": "text", "text": "what"}] if kind == "blocks" else awkward
 
     async def prompts() -> AsyncIterator[dict[str, Any]]:
-        yield {"type": "user", "message": {"role": "user", "content": wanted}, "parent_tool_use_id": None}
+        yield {
+            "type": "user",
+            "message": {"role": "user", "content": wanted},
+            "parent_tool_use_id": None,
+        }
 
     await ask(cli.options(turn()), prompts())
     (line,) = cli.received("user")
@@ -108,7 +155,9 @@ async def test_prompts_arrive_unchanged(cli: FakeCli, kind: str) -> None:
 
 async def test_writers_at_once_do_not_mix_their_lines(cli: FakeCli) -> None:
     prompts = [str(number) * 50_000 for number in range(8)]
-    async with towline.ClaudeSDKClient(cli.options({"sleep_ms": 200}, [PROMPT] * 8, INIT, RESULT)) as client:
+    async with towline.ClaudeSDKClient(
+        cli.options({"sleep_ms": 200}, [PROMPT] * 8, INIT, RESULT)
+    ) as client:
         async with anyio.create_task_group() as tasks:
             for prompt in prompts:
                 tasks.start_soon(client.query, prompt)
@@ -119,8 +168,15 @@ async def test_writers_at_once_do_not_mix_their_lines(cli: FakeCli) -> None:
 
 
 async def test_a_prompt_larger_than_any_pipe_while_the_cli_writes(cli: FakeCli) -> None:
-    event = {"type": "stream_event", "event": {"type": "ping", "fill": "x" * 1000}, "session_id": SESSION, "uuid": "e"}
-    options = cli.options({"repeat": 300, "steps": [{"emit": event}]}, PROMPT, INIT, text("got it"), RESULT)
+    event = {
+        "type": "stream_event",
+        "event": {"type": "ping", "fill": "x" * 1000},
+        "session_id": SESSION,
+        "uuid": "e",
+    }
+    options = cli.options(
+        {"repeat": 300, "steps": [{"emit": event}]}, PROMPT, INIT, text("got it"), RESULT
+    )
     async with towline.ClaudeSDKClient(options) as client:
         with anyio.fail_after(20):
             await client.query("x" * (2 << 20))
@@ -167,7 +223,12 @@ async def test_a_stream_given_to_connect_leaves_the_client_usable(cli: FakeCli) 
 
 async def test_messages_that_are_no_prompt_go_out_as_they_are(cli: FakeCli) -> None:
     async def prompts() -> AsyncIterator[dict[str, Any]]:
-        yield {"type": "user", "message": {"role": "user", "content": "x"}, "uuid": "u-1", "priority": "later"}
+        yield {
+            "type": "user",
+            "message": {"role": "user", "content": "x"},
+            "uuid": "u-1",
+            "priority": "later",
+        }
 
     await ask(cli.options(turn()), prompts())
     (line,) = cli.received("user")

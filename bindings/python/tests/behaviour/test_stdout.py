@@ -14,7 +14,12 @@ TEXT = 'line one\nline two\n\n  three\u2028four\u0085 "quoted" \\ é 中 🎉 \t
 
 def words(messages: list[Any]) -> list[str]:
     found = [message for message in messages if isinstance(message, towline.AssistantMessage)]
-    return [block.text for message in found for block in message.content if isinstance(block, towline.TextBlock)]
+    return [
+        block.text
+        for message in found
+        for block in message.content
+        if isinstance(block, towline.TextBlock)
+    ]
 
 
 async def ask(options: "towline.ClaudeAgentOptions") -> list[Any]:
@@ -46,7 +51,9 @@ async def test_blanks_at_the_edge_of_a_piece_are_kept(cli: FakeCli) -> None:
 
 async def test_lines_that_are_no_json_are_skipped(cli: FakeCli) -> None:
     raw = "[SandboxDebug] starting\n\n   \nWarning: {not json\n"
-    messages = await ask(cli.options({"emit_raw": raw}, PROMPT, {"emit_raw": raw}, INIT, text("hi"), RESULT))
+    messages = await ask(
+        cli.options({"emit_raw": raw}, PROMPT, {"emit_raw": raw}, INIT, text("hi"), RESULT)
+    )
     assert words(messages) == ["hi"]
 
 
@@ -58,12 +65,16 @@ async def test_the_last_line_needs_no_end(cli: FakeCli) -> None:
 
 async def test_a_last_line_that_is_cut_off_is_dropped(cli: FakeCli) -> None:
     raw = json.dumps(text("lost")["emit"])[:-20]
-    messages = await ask(cli.options(PROMPT, INIT, text("kept"), RESULT, {"emit_raw": raw}, {"exit": 0}))
+    messages = await ask(
+        cli.options(PROMPT, INIT, text("kept"), RESULT, {"emit_raw": raw}, {"exit": 0})
+    )
     assert words(messages) == ["kept"]
 
 
 async def test_a_line_over_the_limit_does_not_end_the_session(cli: FakeCli) -> None:
-    options = cli.options(PROMPT, INIT, text("x" * 200_000), text("next"), RESULT, max_buffer_size=100_000)
+    options = cli.options(
+        PROMPT, INIT, text("x" * 200_000), text("next"), RESULT, max_buffer_size=100_000
+    )
     messages = await ask(options)
     assert words(messages) == ["next"]
     assert isinstance(messages[-1], towline.ResultMessage)
@@ -86,15 +97,39 @@ async def test_every_kind_of_message(cli: FakeCli) -> None:
     thinking = {"type": "thinking", "thinking": "hm", "signature": "s"}
     call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}}
     answer = {"type": "tool_result", "tool_use_id": "t1", "content": "out", "is_error": False}
-    user = emit({"type": "user", "message": {"role": "user", "content": [answer]}, "session_id": SESSION, "uuid": "u"})
-    event = emit({"type": "stream_event", "event": {"type": "ping"}, "session_id": SESSION, "uuid": "e"})
-    messages = await ask(cli.options(PROMPT, INIT, assistant(thinking), assistant(call), user, event, RESULT))
+    user = emit(
+        {
+            "type": "user",
+            "message": {"role": "user", "content": [answer]},
+            "session_id": SESSION,
+            "uuid": "u",
+        }
+    )
+    event = emit(
+        {"type": "stream_event", "event": {"type": "ping"}, "session_id": SESSION, "uuid": "e"}
+    )
+    messages = await ask(
+        cli.options(PROMPT, INIT, assistant(thinking), assistant(call), user, event, RESULT)
+    )
     kinds = [type(message).__name__ for message in messages]
     assistant_kind = "AssistantMessage"
-    assert kinds == ["SystemMessage", assistant_kind, assistant_kind, "UserMessage", "StreamEvent", "ResultMessage"]
+    assert kinds == [
+        "SystemMessage",
+        assistant_kind,
+        assistant_kind,
+        "UserMessage",
+        "StreamEvent",
+        "ResultMessage",
+    ]
     assert messages[1].content == [towline.ThinkingBlock(thinking="hm", signature="s")]
-    assert messages[2].content == [towline.ToolUseBlock(id="t1", name="Bash", input={"command": "ls"})]
+    assert messages[2].content == [
+        towline.ToolUseBlock(id="t1", name="Bash", input={"command": "ls"})
+    ]
     (block,) = messages[3].content
     assert (block.tool_use_id, block.content, block.is_error) == ("t1", "out", False)
     assert messages[4].event == {"type": "ping"}
-    assert (messages[5].total_cost_usd, messages[5].session_id, messages[5].num_turns) == (0.25, SESSION, 1)
+    assert (messages[5].total_cost_usd, messages[5].session_id, messages[5].num_turns) == (
+        0.25,
+        SESSION,
+        1,
+    )

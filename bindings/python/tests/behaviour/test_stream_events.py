@@ -13,13 +13,25 @@ from support.script import INIT, PROMPT, RESULT, SESSION, emit
 import towline
 from towline import StreamEvent
 
-EVENT = {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": 'é "中" 🎉\n[]{}'}}
-LINE = {"type": "stream_event", "uuid": "u1", "session_id": SESSION, "event": EVENT, "parent_tool_use_id": None}
+EVENT = {
+    "type": "content_block_delta",
+    "index": 0,
+    "delta": {"type": "text_delta", "text": 'é "中" 🎉\n[]{}'},
+}
+LINE = {
+    "type": "stream_event",
+    "uuid": "u1",
+    "session_id": SESSION,
+    "event": EVENT,
+    "parent_tool_use_id": None,
+}
 MADE = StreamEvent(uuid="u1", session_id=SESSION, event=EVENT)
 
 
 async def received(cli: FakeCli, **more: Any) -> StreamEvent:
-    options = cli.options(PROMPT, INIT, emit({**LINE, **more}), RESULT, include_partial_messages=True)
+    options = cli.options(
+        PROMPT, INIT, emit({**LINE, **more}), RESULT, include_partial_messages=True
+    )
     messages = [message async for message in towline.query(prompt="hi", options=options)]
     [found] = [message for message in messages if isinstance(message, StreamEvent)]
     return found

@@ -1,16 +1,24 @@
 """The client without an event loop."""
 
 import asyncio
-import sys
 import threading
-from contextlib import nullcontext
 from typing import Any
 
 import anyio
 import pytest
 from support.fake import FakeCli
 from support.leftovers import is_gone
-from support.script import INIT, PROMPT, RESULT, answered, asked, mcp_call, mcp_handshake, permission, turn
+from support.script import (
+    INIT,
+    PROMPT,
+    RESULT,
+    answered,
+    asked,
+    mcp_call,
+    mcp_handshake,
+    permission,
+    turn,
+)
 
 import towline
 
@@ -65,7 +73,15 @@ def test_a_callback_uses_the_session(cli: FakeCli) -> None:
         sessions[0].request("mcp_status")
         return towline.PermissionResultAllow()
 
-    steps = [PROMPT, INIT, permission(), asked("mcp_status"), {"answer": {}}, answered("p1"), RESULT]
+    steps = [
+        PROMPT,
+        INIT,
+        permission(),
+        asked("mcp_status"),
+        {"answer": {}},
+        answered("p1"),
+        RESULT,
+    ]
     options: Any = cli.options(steps, can_use_tool=can_use_tool)
     with towline.Session(options) as session:
         sessions.append(session)
@@ -75,7 +91,9 @@ def test_a_callback_uses_the_session(cli: FakeCli) -> None:
 
 def test_errors_are_those_of_the_asynchronous_client(cli: FakeCli) -> None:
     with pytest.raises(towline.ProcessError) as caught:
-        towline.Session(cli.options(asked("initialize"), {"stderr": "no licence\n"}, {"exit": 3})).connect()
+        towline.Session(
+            cli.options(asked("initialize"), {"stderr": "no licence\n"}, {"exit": 3})
+        ).connect()
     assert caught.value.exit_code == 3 and "no licence" in str(caught.value.stderr)
     with pytest.raises(towline.CLIConnectionError):
         towline.Session(cli.options(turn())).ask("not connected")
@@ -84,7 +102,10 @@ def test_errors_are_those_of_the_asynchronous_client(cli: FakeCli) -> None:
 def test_several_threads_share_one(cli: FakeCli) -> None:
     answers: list[Any] = []
     with towline.Session(cli.options([PROMPT, INIT, RESULT] * 3)) as session:
-        threads = [threading.Thread(target=lambda: answers.append(session.ask("hi").result)) for _ in range(3)]
+        threads = [
+            threading.Thread(target=lambda: answers.append(session.ask("hi").result))
+            for _ in range(3)
+        ]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -119,7 +140,7 @@ def test_asynchronous_tools_wait_in_a_notebook_too(cli: FakeCli) -> None:
     async def count(arguments: dict[str, Any]) -> dict[str, Any]:
         await asyncio.sleep(0.01)
         seen.append(asyncio.current_task())
-        async with asyncio.timeout(5) if sys.version_info >= (3, 11) else nullcontext():
+        with anyio.fail_after(5):
             await anyio.sleep(0.01)
         return {"content": [{"type": "text", "text": f"counted to {arguments['n']}"}]}
 
@@ -137,5 +158,7 @@ def test_asynchronous_tools_wait_in_a_notebook_too(cli: FakeCli) -> None:
 
     asyncio.run(cell())
     cli.holds()
-    (answer,) = [line for line in cli.received("control_response") if line["response"]["request_id"] == "m2"]
+    (answer,) = [
+        line for line in cli.received("control_response") if line["response"]["request_id"] == "m2"
+    ]
     assert "counted to 2" in str(answer)

@@ -44,7 +44,15 @@ async def test_one_client_in_many_tasks(cli: FakeCli) -> None:
         await anyio.sleep(0.05)
         return towline.PermissionResultAllow()
 
-    steps = [PROMPT, permission(), asked("mcp_status"), {"answer": {"mcpServers": []}}, answered("p1"), INIT, RESULT]
+    steps = [
+        PROMPT,
+        permission(),
+        asked("mcp_status"),
+        {"answer": {"mcpServers": []}},
+        answered("p1"),
+        INIT,
+        RESULT,
+    ]
     seen: list[Any] = []
     async with towline.ClaudeSDKClient(cli.options(steps, can_use_tool=can_use_tool)) as client:
 
@@ -68,7 +76,15 @@ async def test_a_query_inside_a_callback_of_another(cli: FakeCli) -> None:
         return towline.PermissionResultAllow()
 
     await ask(
-        cli.options(PROMPT, permission(), answered("p1"), INIT, text("outside"), RESULT, can_use_tool=can_use_tool)
+        cli.options(
+            PROMPT,
+            permission(),
+            answered("p1"),
+            INIT,
+            text("outside"),
+            RESULT,
+            can_use_tool=can_use_tool,
+        )
     )
     assert len(inner) == 3
     cli.holds()
@@ -166,7 +182,9 @@ async def read(client: towline.ClaudeSDKClient) -> list[Any]:
 
 
 @pytest.mark.parametrize("first", ["asyncio", "uvloop"])
-def test_a_client_that_outlives_its_loop_is_refused_and_can_be_closed(cli: FakeCli, first: str) -> None:
+def test_a_client_that_outlives_its_loop_is_refused_and_can_be_closed(
+    cli: FakeCli, first: str
+) -> None:
     client = towline.ClaudeSDKClient(cli.options(ENDLESS))
     {"asyncio": asyncio, "uvloop": uvloop}[first].run(client.connect())
     for use in (lambda: client.query("hi"), client.interrupt, lambda: read(client)):
@@ -192,7 +210,9 @@ def test_a_client_that_outlives_its_trio_run_is_refused_and_can_be_closed(cli: F
 
 
 def test_an_iterator_that_outlives_its_loop_is_refused_and_can_be_closed(cli: FakeCli) -> None:
-    messages: Any = towline.query(prompt="hi", options=cli.options(PROMPT, INIT, {"expect_eof": True}))
+    messages: Any = towline.query(
+        prompt="hi", options=cli.options(PROMPT, INIT, {"expect_eof": True})
+    )
 
     async def step() -> None:
         await messages.__anext__()

@@ -124,9 +124,12 @@ async def test_a_repeated_handshake(cli: FakeCli) -> None:
 
 
 @pytest.mark.parametrize(
-    ("method", "params"), [("tools/call", {"name": "no-such", "arguments": {}}), ("no/such/method", {})]
+    ("method", "params"),
+    [("tools/call", {"name": "no-such", "arguments": {}}), ("no/such/method", {})],
 )
-async def test_what_the_server_does_not_know(cli: FakeCli, method: str, params: dict[str, Any]) -> None:
+async def test_what_the_server_does_not_know(
+    cli: FakeCli, method: str, params: dict[str, Any]
+) -> None:
     steps = ending(mcp("m2", "kit", method, 5, params), answered("m2"))
     await talk(cli.options(steps, **server(count)))
     answer = result_of(cli, "m2")
@@ -134,7 +137,13 @@ async def test_what_the_server_does_not_know(cli: FakeCli, method: str, params: 
 
 
 async def test_an_unknown_server_is_an_error(cli: FakeCli) -> None:
-    steps = [PROMPT, INIT, mcp("m2", "other", "tools/list", 5, {}), {"expect": {"type": "control_response"}}, RESULT]
+    steps = [
+        PROMPT,
+        INIT,
+        mcp("m2", "other", "tools/list", 5, {}),
+        {"expect": {"type": "control_response"}},
+        RESULT,
+    ]
     await talk(cli.options(steps, **server(count)))
     assert "error" in str(cli.received("control_response"))
     cli.holds()
@@ -152,7 +161,9 @@ async def test_a_call_that_is_cancelled(cli: FakeCli) -> None:
             raise
         return {"content": []}
 
-    stop = mcp("m3", "kit", "notifications/cancelled", None, {"requestId": 7, "reason": "interrupt"})
+    stop = mcp(
+        "m3", "kit", "notifications/cancelled", None, {"requestId": 7, "reason": "interrupt"}
+    )
     steps = ending(mcp_call("m2", "kit", "wait", {}), {"sleep_ms": 200}, stop, answered("m3"))
     async with towline.ClaudeSDKClient(cli.options(steps, **server(wait))) as client:
         await client.query("hi")
@@ -171,7 +182,13 @@ async def test_a_tool_that_is_running_does_not_hold_up_the_end(cli: FakeCli) -> 
         await anyio.sleep(60)
         return {"content": []}
 
-    steps = [PROMPT, *mcp_handshake("kit"), INIT, mcp_call("m2", "kit", "wait", {}), {"expect_eof": True}]
+    steps = [
+        PROMPT,
+        *mcp_handshake("kit"),
+        INIT,
+        mcp_call("m2", "kit", "wait", {}),
+        {"expect_eof": True},
+    ]
     async with towline.ClaudeSDKClient(cli.options(steps, **server(wait))) as client:
         await client.query("hi")
         with anyio.fail_after(10):
@@ -192,7 +209,10 @@ def test_a_server_with_mcp_installed_is_one_of_it(nothing_left: None) -> None:
 async def test_a_result_that_json_cannot_say_is_a_failed_call(cli: FakeCli, odd: Any) -> None:
     @towline.tool("measure", "Measures.", {})
     async def measure(_: dict[str, Any]) -> dict[str, Any]:
-        return {"content": [{"type": "text", "text": "measured"}], "structuredContent": {"value": odd}}
+        return {
+            "content": [{"type": "text", "text": "measured"}],
+            "structuredContent": {"value": odd},
+        }
 
     steps = ending(mcp_call("m2", "kit", "measure", {}), answered("m2"))
     await talk(cli.options(steps, **server(measure)))

@@ -37,7 +37,11 @@ class Wire:
                     self._send.send_nowait(part)
 
     def answer(self, request_id: str) -> None:
-        inner = {"subtype": "success", "request_id": request_id, "response": {"commands": [], "mode": "plan"}}
+        inner = {
+            "subtype": "success",
+            "request_id": request_id,
+            "response": {"commands": [], "mode": "plan"},
+        }
         self._send.send_nowait({"type": "control_response", "response": inner})
 
     def read_messages(self) -> AsyncIterator[dict[str, Any]]:
@@ -64,7 +68,11 @@ class Wire:
 async def test_a_query_over_it(nothing_left: None) -> None:
     wire: Any = Wire(INIT, text("hello"), RESULT)
     messages = [message async for message in towline.query(prompt="hi", transport=wire)]
-    assert [type(message).__name__ for message in messages] == ["SystemMessage", "AssistantMessage", "ResultMessage"]
+    assert [type(message).__name__ for message in messages] == [
+        "SystemMessage",
+        "AssistantMessage",
+        "ResultMessage",
+    ]
     assert [line["type"] for line in wire.written] == ["control_request", "user"]
     assert wire.calls[0] == "connect" and "end_input" in wire.calls and wire.calls[-1] == "close"
 
@@ -77,7 +85,9 @@ async def test_a_client_over_it(nothing_left: None) -> None:
         return towline.PermissionResultAllow()
 
     wire: Any = Wire(INIT, permission(), text("hello"), RESULT)
-    client = towline.ClaudeSDKClient(towline.ClaudeAgentOptions(can_use_tool=can_use_tool), transport=wire)
+    client = towline.ClaudeSDKClient(
+        towline.ClaudeAgentOptions(can_use_tool=can_use_tool), transport=wire
+    )
     await client.connect()
     await client.query("hi")
     messages = [message async for message in client.receive_response()]

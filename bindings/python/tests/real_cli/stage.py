@@ -35,7 +35,9 @@ def locate(version: str) -> Path:
     folder = REPOSITORY / "tests/real-cli/node_modules/@anthropic-ai" / _PACKAGES[version]
     path = folder / "claude"
     if not os.access(path, os.X_OK):
-        raise FileNotFoundError(f"Claude Code CLI {version}: no executable {path}. Install the CLIs with `make cli`")
+        raise FileNotFoundError(
+            f"Claude Code CLI {version}: no executable {path}. Install the CLIs with `make cli`"
+        )
     return path
 
 
@@ -44,8 +46,10 @@ class Api:
 
     def __init__(self, folder: Path) -> None:
         self._log = folder / "api.jsonl"
-        arguments = [program("scripted-api"), "--control", "--log", self._log]
-        self._process = subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        arguments: list[str | Path] = [program("scripted-api"), "--control", "--log", self._log]
+        self._process = subprocess.Popen(
+            arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
         self.url = self._line()
 
     def _line(self) -> str:

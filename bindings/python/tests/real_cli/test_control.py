@@ -92,7 +92,9 @@ async def test_rewind_files(stage: Stage) -> None:
         prompt = tool("Write", {"file_path": str(file), "content": "after"})
         yield {"type": "user", "message": {"role": "user", "content": prompt}, "uuid": message_id}
 
-    async with stage.client(enable_file_checkpointing=True, permission_mode="acceptEdits") as client:
+    async with stage.client(
+        enable_file_checkpointing=True, permission_mode="acceptEdits"
+    ) as client:
         await turn(client, tool("Read", {"file_path": str(file)}))
         await client.query(write())
         assert good([message async for message in client.receive_response()]) == "done"

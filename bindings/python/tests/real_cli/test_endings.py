@@ -154,7 +154,9 @@ async def test_a_subagent_in_the_background_keeps_a_query_open(stage: Stage) -> 
         "prompt": shell("touch made"),
     }
     options = stage.options(can_use_tool=can_use_tool)
-    messages = [message async for message in towline.query(prompt=tool("Agent", job), options=options)]
+    messages = [
+        message async for message in towline.query(prompt=tool("Agent", job), options=options)
+    ]
     results = [message for message in messages if isinstance(message, towline.ResultMessage)]
     assert results[0].result == "done" and len(results) == 2
     assert (stage.project / "made").exists()

@@ -72,7 +72,9 @@ def test_tools(stage: Stage) -> None:
 
 
 def test_structured_output(stage: Stage) -> None:
-    said = run(stage, "structured_output.py", 'STRUCTURED {"city": "Tokyo", "inhabitants": 37000000}')
+    said = run(
+        stage, "structured_output.py", 'STRUCTURED {"city": "Tokyo", "inhabitants": 37000000}'
+    )
     assert said == "Tokyo has 37,000,000 inhabitants\n"
 
 
@@ -94,16 +96,32 @@ def test_server(stage: Stage) -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    arguments = ["-m", "uvicorn", "--app-dir", EXAMPLES, "--port", str(port), "--log-level", "info", "server:app"]
+    arguments: list[str | Path] = [
+        "-m",
+        "uvicorn",
+        "--app-dir",
+        EXAMPLES,
+        "--port",
+        str(port),
+        "--log-level",
+        "info",
+        "server:app",
+    ]
     server = subprocess.Popen(
-        [sys.executable, *arguments], env=environment(stage), cwd=stage.project, stderr=subprocess.PIPE, text=True
+        [sys.executable, *arguments],
+        env=environment(stage),
+        cwd=stage.project,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     try:
         assert server.stderr is not None
         for line in server.stderr:
             if "running on" in line:
                 break
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/ask?prompt=DELTAS+3", timeout=30) as answer:
+        with urllib.request.urlopen(
+            f"http://127.0.0.1:{port}/ask?prompt=DELTAS+3", timeout=30
+        ) as answer:
             events = answer.read().decode()
     finally:
         server.terminate()
@@ -131,7 +149,9 @@ def run_cells(path: Path) -> None:
         loop.close()
 
 
-def test_notebook(stage: Stage, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_notebook(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     for name, value in environment(stage).items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(stage.project)

@@ -84,7 +84,9 @@ async def test_one_that_changes_the_input(stage: Stage) -> None:
 
 async def test_one_that_blocks_a_prompt(stage: Stage) -> None:
     async def guard(given: Any, *_: Any) -> Any:
-        return {"decision": "block", "reason": "not that"} if given["prompt"] == "the secret" else {}
+        return (
+            {"decision": "block", "reason": "not that"} if given["prompt"] == "the secret" else {}
+        )
 
     async with stage.client(hooks=hooks("UserPromptSubmit", guard)) as client:
         assert result(await turn(client, "the secret")).num_turns == 0

@@ -33,7 +33,9 @@ async def test_allowed(stage: Stage) -> None:
 
 async def test_allowed_with_another_input(stage: Stage) -> None:
     async def can_use_tool(_: str, given: dict[str, Any], __: Any) -> Any:
-        return towline.PermissionResultAllow(updated_input={**given, "command": "touch other && echo other"})
+        return towline.PermissionResultAllow(
+            updated_input={**given, "command": "touch other && echo other"}
+        )
 
     async with stage.client(can_use_tool=can_use_tool) as client:
         messages = await turn(client, TOUCH)

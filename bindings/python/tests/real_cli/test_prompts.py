@@ -18,9 +18,15 @@ async def test_an_image(stage: Stage) -> None:
     blocks = [{"type": "image", "source": source}, {"type": "text", "text": "what is this"}]
 
     async def prompts() -> Any:
-        yield {"type": "user", "message": {"role": "user", "content": blocks}, "parent_tool_use_id": None}
+        yield {
+            "type": "user",
+            "message": {"role": "user", "content": blocks},
+            "parent_tool_use_id": None,
+        }
 
-    messages = [message async for message in towline.query(prompt=prompts(), options=stage.options())]
+    messages = [
+        message async for message in towline.query(prompt=prompts(), options=stage.options())
+    ]
     assert good(messages) and len(stage.asked("what is this")) == 1
     assert '"image/png"' in json.dumps(stage.api.requests()), "the model is shown the image"
 

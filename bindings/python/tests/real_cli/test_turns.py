@@ -16,7 +16,9 @@ both_versions = pytest.mark.both_versions
 
 @both_versions
 async def test_one_query(stage: Stage) -> None:
-    messages = [message async for message in towline.query(prompt="hello there", options=stage.options())]
+    messages = [
+        message async for message in towline.query(prompt="hello there", options=stage.options())
+    ]
     assert good(messages) == "echo: hello there"
     said = [message for message in messages if isinstance(message, towline.AssistantMessage)]
     assert said[0].content == [towline.TextBlock(text="echo: hello there")]
@@ -131,7 +133,11 @@ async def test_a_prompt_folded_into_a_running_turn_shares_its_result(stage: Stag
 async def test_a_stream_of_prompts(stage: Stage) -> None:
     async def prompts() -> Any:
         for text in ("one", "two"):
-            yield {"type": "user", "message": {"role": "user", "content": text}, "parent_tool_use_id": None}
+            yield {
+                "type": "user",
+                "message": {"role": "user", "content": text},
+                "parent_tool_use_id": None,
+            }
 
     results = []
     async for message in towline.query(prompt=prompts(), options=stage.options()):

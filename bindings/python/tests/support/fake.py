@@ -63,7 +63,9 @@ class FakeCli:
     def initialize(self) -> dict[str, Any]:
         """The host's `initialize` request."""
         requests = [line["request"] for line in self.received("control_request")]
-        first: dict[str, Any] = next(request for request in requests if request["subtype"] == "initialize")
+        first: dict[str, Any] = next(
+            request for request in requests if request["subtype"] == "initialize"
+        )
         return first
 
     def holds(self) -> None:

@@ -24,7 +24,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     if not inspect.iscoroutinefunction(pyfuncitem.obj):
         return None
-    given = pyfuncitem.funcargs
+    given: dict[str, Any] = pyfuncitem.funcargs
     arguments: dict[str, Any] = {name: given[name] for name in pyfuncitem._fixtureinfo.argnames}
     given["loop"].run(partial(pyfuncitem.obj, **arguments))
     return True

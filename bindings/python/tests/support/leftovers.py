@@ -63,4 +63,6 @@ class Before:
         assert not zombies, f"nobody has waited for {zombies}"
         open_ones = descriptors() - self._descriptors
         assert not open_ones, f"descriptors are left open: {open_ones}"
-        assert threading.active_count() <= self._threads, f"threads are left over: {threading.enumerate()}"
+        assert threading.active_count() <= self._threads, (
+            f"threads are left over: {threading.enumerate()}"
+        )

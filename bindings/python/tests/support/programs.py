@@ -11,5 +11,7 @@ def program(name: str) -> Path:
     target = Path(os.environ.get("CARGO_TARGET_DIR") or REPOSITORY / "target")
     path = target / "debug" / name
     if not path.is_file():
-        raise FileNotFoundError(f"{path} is missing: build it with `cargo build -p towline-testkit --bins`")
+        raise FileNotFoundError(
+            f"{path} is missing: build it with `cargo build -p towline-testkit --bins`"
+        )
     return path

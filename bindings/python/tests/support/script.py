@@ -14,14 +14,29 @@ def emit(message: dict[str, Any]) -> Step:
 
 
 def system(subtype: str, **more: Any) -> Step:
-    return emit({"type": "system", "subtype": subtype, "session_id": SESSION, "uuid": "u-system", **more})
+    return emit(
+        {"type": "system", "subtype": subtype, "session_id": SESSION, "uuid": "u-system", **more}
+    )
 
 
-INIT = system("init", cwd="/w", tools=["Bash"], mcp_servers=[], model="claude-x", claude_code_version="2.1.332")
+INIT = system(
+    "init",
+    cwd="/w",
+    tools=["Bash"],
+    mcp_servers=[],
+    model="claude-x",
+    claude_code_version="2.1.332",
+)
 
 
 def assistant(*blocks: dict[str, Any], **more: Any) -> Step:
-    message = {"id": "msg_1", "type": "message", "role": "assistant", "model": "claude-x", "content": list(blocks)}
+    message = {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": "claude-x",
+        "content": list(blocks),
+    }
     return emit(
         {
             "type": "assistant",
@@ -68,15 +83,28 @@ def turn(words: str = "hello") -> list[Step]:
 
 
 def request(request_id: str, subtype: str, **payload: Any) -> Step:
-    return emit({"type": "control_request", "request_id": request_id, "request": {"subtype": subtype, **payload}})
+    return emit(
+        {
+            "type": "control_request",
+            "request_id": request_id,
+            "request": {"subtype": subtype, **payload},
+        }
+    )
 
 
 def permission(request_id: str = "p1", tool: str = "Bash", **more: Any) -> Step:
-    given = {"tool_name": tool, "input": {"command": "ls"}, "tool_use_id": f"toolu_{request_id}", **more}
+    given = {
+        "tool_name": tool,
+        "input": {"command": "ls"},
+        "tool_use_id": f"toolu_{request_id}",
+        **more,
+    }
     return request(request_id, "can_use_tool", **given)
 
 
-def answered(request_id: str, response: dict[str, Any] | None = None, subtype: str = "success") -> Step:
+def answered(
+    request_id: str, response: dict[str, Any] | None = None, subtype: str = "success"
+) -> Step:
     """Waits for the host's answer to a request."""
     inner: dict[str, Any] = {"request_id": request_id, "subtype": subtype}
     if response is not None:
@@ -85,7 +113,10 @@ def answered(request_id: str, response: dict[str, Any] | None = None, subtype: s
 
 
 def unanswered(request_id: str, for_ms: int = 300) -> Step:
-    return {"expect_none": {"type": "control_response", "response": {"request_id": request_id}}, "for_ms": for_ms}
+    return {
+        "expect_none": {"type": "control_response", "response": {"request_id": request_id}},
+        "for_ms": for_ms,
+    }
 
 
 def withdraw(request_id: str) -> Step:
@@ -97,7 +128,13 @@ def asked(subtype: str, **payload: Any) -> Step:
     return {"expect": {"type": "control_request", "request": {"subtype": subtype, **payload}}}
 
 
-def mcp(request_id: str, server: str, method: str, number: int | None, params: dict[str, Any] | None = None) -> Step:
+def mcp(
+    request_id: str,
+    server: str,
+    method: str,
+    number: int | None,
+    params: dict[str, Any] | None = None,
+) -> Step:
     """A JSON-RPC message for an in-process server; a notification without a number."""
     message: dict[str, Any] = {"jsonrpc": "2.0", "method": method}
     if number is not None:
@@ -108,7 +145,11 @@ def mcp(request_id: str, server: str, method: str, number: int | None, params: d
 
 
 def mcp_handshake(server: str) -> list[Step]:
-    client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}
+    client = {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "c", "version": "1"},
+    }
     return [
         mcp("m0", server, "initialize", 0, client),
         answered("m0"),
@@ -117,5 +158,7 @@ def mcp_handshake(server: str) -> list[Step]:
     ]
 
 
-def mcp_call(request_id: str, server: str, tool: str, arguments: dict[str, Any], number: int = 7) -> Step:
+def mcp_call(
+    request_id: str, server: str, tool: str, arguments: dict[str, Any], number: int = 7
+) -> Step:
     return mcp(request_id, server, "tools/call", number, {"name": tool, "arguments": arguments})

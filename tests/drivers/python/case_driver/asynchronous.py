@@ -40,7 +40,9 @@ class Host:
         started = time.monotonic()
         error: BaseException | None = None
         try:
-            await self._loop.within(step.get("timeout_ms", LIMIT_MS) / 1000, partial(self._step, step))
+            await self._loop.within(
+                step.get("timeout_ms", LIMIT_MS) / 1000, partial(self._step, step)
+            )
         except Exception as caught:
             error = caught
         self._record.step(step, started, error)
@@ -66,7 +68,9 @@ class Host:
             "drop_iterator": self._drop_iterator,
             "interrupt": lambda _: self._client.interrupt(),
             "set_model": lambda step: self._client.set_model(step["set_model"]),
-            "set_permission_mode": lambda step: self._client.set_permission_mode(step["set_permission_mode"]),
+            "set_permission_mode": lambda step: self._client.set_permission_mode(
+                step["set_permission_mode"]
+            ),
             "mcp_status": lambda _: self._value(self._client.get_mcp_status()),
             "server_info": lambda _: self._value(self._client.get_server_info()),
             "background": self._background,
@@ -92,7 +96,11 @@ class Host:
 
         async def prompts() -> AsyncIterator[dict[str, Any]]:
             for text in asked["texts"]:
-                yield {"type": "user", "message": {"role": "user", "content": text}, "parent_tool_use_id": None}
+                yield {
+                    "type": "user",
+                    "message": {"role": "user", "content": text},
+                    "parent_tool_use_id": None,
+                }
             if asked.get("then") == "raise":
                 raise ValueError("the prompts' own fault")
             await self._loop.sleep(asked.get("hold_ms", 0) / 1000)

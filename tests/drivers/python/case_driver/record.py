@@ -77,12 +77,20 @@ class Record:
     def step(self, step: dict[str, Any], started: float, error: BaseException | None) -> None:
         """Judges a step by what the case says of it."""
         ms = round((time.monotonic() - started) * 1000)
-        shown = {key: value for key, value in step.items() if key not in ("error", "max_ms", "timeout_ms")}
+        shown = {
+            key: value
+            for key, value in step.items()
+            if key not in ("error", "max_ms", "timeout_ms")
+        }
         name = json.dumps(shown)[:100]
         seen = None
         if error is not None:
             kind = "Timeout" if isinstance(error, StepTimeout) else type(error).__name__
-            seen = {"type": kind, "text": str(error), "exit_code": getattr(error, "exit_code", None)}
+            seen = {
+                "type": kind,
+                "text": str(error),
+                "exit_code": getattr(error, "exit_code", None),
+            }
         self.steps.append({"step": name, "ms": ms, "error": seen})
         self.fail.extend(f"{name}: {bad}" for bad in _judged(step, seen))
         if ms > step.get("max_ms", ms):
@@ -112,8 +120,16 @@ def _judged(step: dict[str, Any], seen: dict[str, Any] | None) -> list[str]:
         bad.append("hung instead of an error")
     if isinstance(wanted, dict):
         text = seen["text"]
-        bad += [f"the error lacks {part!r}: {shown}" for part in wanted.get("contains", []) if part not in text]
-        bad += [f"the error has {part!r}: {shown}" for part in wanted.get("lacks", []) if part in text]
+        bad += [
+            f"the error lacks {part!r}: {shown}"
+            for part in wanted.get("contains", [])
+            if part not in text
+        ]
+        bad += [
+            f"the error has {part!r}: {shown}" for part in wanted.get("lacks", []) if part in text
+        ]
         if "exit_code" in wanted and seen["exit_code"] != wanted["exit_code"]:
-            bad.append(f"exit_code is {seen['exit_code']!r}, wanted {wanted['exit_code']!r}: {shown}")
+            bad.append(
+                f"exit_code is {seen['exit_code']!r}, wanted {wanted['exit_code']!r}: {shown}"
+            )
     return bad

@@ -36,11 +36,18 @@ class Setup:
         return False
 
     def options(self) -> Any:
-        given = {"cli_path": os.environ["CASE_FAKE_CLI"], "cwd": os.environ["CASE_WORK"], **self._options}
+        given = {
+            "cli_path": os.environ["CASE_FAKE_CLI"],
+            "cwd": os.environ["CASE_WORK"],
+            **self._options,
+        }
         if self._hooks:
             given["hooks"] = self._hooks
         if self._tools:
-            servers = {name: sdk.create_sdk_mcp_server(name, "1.0.0", tools) for name, tools in self._tools.items()}
+            servers = {
+                name: sdk.create_sdk_mcp_server(name, "1.0.0", tools)
+                for name, tools in self._tools.items()
+            }
             given["mcp_servers"] = servers
         return sdk.ClaudeAgentOptions(**given)
 
@@ -51,7 +58,9 @@ class Setup:
             if "return_raw" in answer:
                 return answer["return_raw"]
             if "deny" in answer:
-                return sdk.PermissionResultDeny(message=answer["deny"], interrupt=answer.get("interrupt", False))
+                return sdk.PermissionResultDeny(
+                    message=answer["deny"], interrupt=answer.get("interrupt", False)
+                )
             return sdk.PermissionResultAllow(updated_input=answer.get("updated_input"))
 
         self._options["can_use_tool"] = can_use_tool
@@ -90,7 +99,9 @@ class Setup:
     def _more_options(self, options: dict[str, Any]) -> None:
         given = dict(options)
         if "agents" in given:
-            given["agents"] = {name: sdk.AgentDefinition(**agent) for name, agent in given["agents"].items()}
+            given["agents"] = {
+                name: sdk.AgentDefinition(**agent) for name, agent in given["agents"].items()
+            }
         if "system_prompt_fill" in given:
             given["system_prompt"] = "p" * given.pop("system_prompt_fill")
         if "agents_fill" in given:

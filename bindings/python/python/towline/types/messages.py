@@ -22,6 +22,12 @@ class _Received:
         """The message as the CLI wrote it, with what has no field; `None` if it was made here."""
         return getattr(self, "_raw", None)
 
+    # Pickles of the first two protocols need it where there are slots.
+    def __getstate__(self) -> Any:
+        raw = self.raw
+        fields = dict(self.__dict__)
+        return fields if raw is None else (fields, {"_raw": raw})
+
 
 @dataclass
 class TextBlock:
@@ -436,11 +442,6 @@ class _Undecoded(_Received):
         own.update({**fields, **own} if own else fields)
         self._raw = (line,)  # type: ignore[assignment]
         return own
-
-    def __getstate__(self) -> Any:
-        raw = self.raw
-        fields = dict(self.__dict__)
-        return fields if raw is None else (fields, {"_raw": raw})
 
     @property
     def raw(self) -> dict[str, Any] | None:
