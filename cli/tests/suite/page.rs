@@ -352,3 +352,29 @@ fn a_browser_runs_nothing_of_a_hostile_page() {
     .unwrap();
     assert!(dumped(&open).contains("<title>taken</title>"));
 }
+
+/// The same conversation in a terminal: no control character but the ends of lines.
+#[test]
+fn nothing_of_a_hostile_conversation_steers_a_terminal() {
+    let tree = Tree::new();
+    let session = hostile(&tree);
+    let anywhere = tree.directory("anywhere");
+    for arguments in [
+        &["list", "--all"][..],
+        &["show", &session],
+        &["show", &session, "--full"],
+        &["show", &session, "--agent", "a1"],
+        &["export", &session, "--format", "markdown"],
+    ] {
+        let shown = tree
+            .run(&anywhere, &[&["sessions"], arguments].concat())
+            .ok();
+        let steers =
+            |it: char| (it.is_control() && it != '\n') || matches!(it, '\u{202e}' | '\u{2066}');
+        assert!(!shown.contains(steers), "{arguments:?}: {shown:?}");
+        assert!(
+            shown.contains("<script>") || shown.contains("\\<script"),
+            "{arguments:?}: {shown}"
+        );
+    }
+}
