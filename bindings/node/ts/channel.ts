@@ -17,7 +17,7 @@ import type { SpawnedProcess, SpawnOptions } from './types/spawn.js';
 import { addon, CLOSED, MORE, SINGLE, TURN_OPEN, type Drained, type NativeSession } from './native.js';
 
 /** Above this many characters of unread messages nothing more is taken from the session. */
-const HIGH_WATER = 4 * 1024 * 1024;
+export const HIGH_WATER = 4 * 1024 * 1024;
 
 /** A request of the CLI. */
 export interface Asked {
@@ -76,7 +76,10 @@ function afterReaders(run: () => void): void {
 
 /** Takes the messages one by one, with the turn each belongs to (0: none), and the ends of turns. */
 export interface Route {
-  message(message: any, turn: number): void;
+  /** `size` is about how many characters the message had. */
+  message(message: any, turn: number, size: number): void;
+  /** Whether the readers are so far behind that nothing more shall be taken. */
+  isFull(): boolean;
   /** `result`, `cancelled`, `ended`, or the option whose deadline passed. */
   turnEnded(turn: number, outcome: string): void;
   /** Nothing more comes; the error that ended the session, if one did. */
@@ -124,7 +127,10 @@ export class Channel implements Watched {
   private storing = 0;
   private holding = false;
   private kept = true;
-  private paused = false;
+  /** Too much is unread: until half of it is. */
+  private full = false;
+  /** Something was left in the session, since too much is unread. */
+  private stopped = false;
   private released = false;
   /** Messages are not wanted any more. */
   private deaf = false;
@@ -233,7 +239,10 @@ export class Channel implements Watched {
     this.spawned?.pump();
     let any = false;
     for (;;) {
-      if (this.paused && !this.ending && this.pending.size === 0) return false;
+      if (this.isBlocked) {
+        this.stopped = true;
+        return false;
+      }
       let drained: Drained;
       try {
         drained = native.drain();
@@ -260,12 +269,25 @@ export class Channel implements Watched {
   }
 
   arm(): void {
-    if (this.released || this.paused) return;
+    if (this.released || this.isBlocked) return;
     try {
       this.native?.arm();
     } catch (error) {
       this.fail(typed(error));
     }
+  }
+
+  /** Whether the CLI has to wait for the application to read. Answers and the end do not. */
+  private get isBlocked(): boolean {
+    const full = this.route ? this.route.isFull() : this.full;
+    return full && !this.closing && this.pending.size === 0;
+  }
+
+  /** There may be room again. */
+  resume(): void {
+    if (!this.stopped || this.released || this.isBlocked) return;
+    this.stopped = false;
+    loop.later(this);
   }
 
   private turn = 0;
@@ -283,9 +305,10 @@ export class Channel implements Watched {
         else route.turnEnded(turn, rest[0]);
       }
     };
+    const size = text === null ? 0 : text.length / messages.length;
     messages.forEach((message, index) => {
       upTo(index);
-      route.message(message, this.turn);
+      route.message(message, this.turn, size);
     });
     upTo(Infinity);
   }
@@ -293,7 +316,7 @@ export class Channel implements Watched {
   private received(text: string, single: boolean): void {
     this.unread.push({ text, single });
     this.unreadSize += text.length;
-    this.paused = this.unreadSize > HIGH_WATER;
+    this.full = this.unreadSize > HIGH_WATER;
     while (this.waiting.length > 0) {
       const item = this.take();
       if (item === undefined) break;
@@ -310,9 +333,9 @@ export class Channel implements Watched {
       const parsed = JSON.parse(unread.text);
       this.items = unread.single ? [parsed] : parsed;
       this.next_ = 0;
-      if (this.paused && this.unreadSize < HIGH_WATER / 2) {
-        this.paused = false;
-        loop.later(this);
+      if (this.full && this.unreadSize < HIGH_WATER / 2) {
+        this.full = false;
+        this.resume();
       }
     }
     const value = this.items[this.next_];
@@ -529,7 +552,8 @@ export class Channel implements Watched {
     this.next_ = 0;
     this.unread = [];
     this.unreadSize = 0;
-    this.paused = false;
+    this.full = false;
+    this.resume();
     this.settleWaiting();
   }
 

@@ -35,6 +35,7 @@ export type TowlineErrorCode =
   | 'TURN_TIMED_OUT'
   | 'TIMED_OUT'
   | 'FORKED'
+  | 'MESSAGES_LOST'
   | 'SESSION_STORE'
   | 'INTERNAL';
 

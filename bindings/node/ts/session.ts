@@ -1,5 +1,5 @@
 /** Sessions with turns: what comes of a prompt belongs to that prompt. */
-import type { Route } from './channel.js';
+import { HIGH_WATER, type Route } from './channel.js';
 import { TowlineError } from './errors.js';
 import { RunningQuery } from './query.js';
 import type { SDKMessage, SDKResultMessage, SDKUserMessage } from './types/messages.js';
@@ -11,17 +11,46 @@ export function openSession(options: Options = {}): Session {
   return new RunningSession(options) as unknown as Session;
 }
 
+interface Waiting {
+  resolve(result: IteratorResult<SDKMessage, void>): void;
+  reject(error: unknown): void;
+}
+
 /** Messages that wait to be taken. */
 class Queue {
-  private readonly items: SDKMessage[] = [];
-  private readonly waiting: { resolve(result: IteratorResult<SDKMessage, void>): void; reject(error: unknown): void }[] = [];
+  private items: [SDKMessage, number][] = [];
+  private readonly waiting: Waiting[] = [];
   private over = false;
   private error: unknown;
+  private lost = false;
+  /** Characters, about. */
+  private size = 0;
+  /** Somebody has begun to read. */
+  private read = false;
 
-  put(message: SDKMessage): void {
+  /** `changed` is called when there may be room again. */
+  constructor(private readonly changed: () => void) {}
+
+  get isWaitedFor(): boolean {
+    return this.waiting.length > 0;
+  }
+
+  get isFull(): boolean {
+    return this.size > HIGH_WATER;
+  }
+
+  /** Whether messages can be left out for what is wanted behind them: nobody reads these. */
+  get isIdle(): boolean {
+    return !this.read;
+  }
+
+  put(message: SDKMessage, size: number, wanted: boolean): void {
     const waiting = this.waiting.shift();
-    if (waiting) waiting.resolve({ done: false, value: message });
-    else this.items.push(message);
+    if (waiting) return waiting.resolve({ done: false, value: message });
+    this.lost ||= this.isFull && this.isIdle && wanted;
+    if (this.lost) return;
+    this.items.push([message, size]);
+    this.size += size;
   }
 
   /** Nothing more comes. */
@@ -29,30 +58,43 @@ class Queue {
     if (this.over) return;
     this.over = true;
     this.error = error;
+    if (this.lost) {
+      const text = 'Nobody had read this turn: its messages from here on were dropped';
+      this.error = new TowlineError('MESSAGES_LOST', text);
+    }
     for (const waiting of this.waiting.splice(0)) {
-      if (this.error !== undefined) waiting.reject(this.take());
+      if (this.error !== undefined) waiting.reject(this.takeError());
       else waiting.resolve({ done: true, value: undefined });
     }
   }
 
-  private take(): unknown {
+  private takeError(): unknown {
     const { error } = this;
     this.error = undefined;
     return error;
   }
 
   next(): Promise<IteratorResult<SDKMessage, void>> {
-    const value = this.items.shift();
-    if (value) return Promise.resolve({ done: false, value });
-    if (this.error !== undefined) return Promise.reject(this.take());
+    this.read = true;
+    const item = this.items.shift();
+    if (item) {
+      this.size -= item[1];
+      this.changed();
+      return Promise.resolve({ done: false, value: item[0] });
+    }
+    if (this.error !== undefined) return Promise.reject(this.takeError());
     if (this.over) return Promise.resolve({ done: true, value: undefined });
-    return new Promise((resolve, reject) => this.waiting.push({ resolve, reject }));
+    const next = new Promise<IteratorResult<SDKMessage, void>>((resolve, reject) => this.waiting.push({ resolve, reject }));
+    this.changed();
+    return next;
   }
 }
 
 class RunningTurn {
-  readonly queue = new Queue();
-  readonly result: Promise<SDKResultMessage>;
+  readonly queue: Queue;
+  /** Somebody has asked for the result: the messages need not be read for it to come. */
+  isWanted = false;
+  private readonly outcome: Promise<SDKResultMessage>;
   private settle!: { resolve(result: SDKResultMessage): void; reject(error: unknown): void };
   private last: SDKResultMessage | undefined;
 
@@ -60,16 +102,23 @@ class RunningTurn {
     private readonly session: RunningSession,
     readonly id: number,
   ) {
-    this.result = new Promise((resolve, reject) => {
+    this.queue = new Queue(session.changed);
+    this.outcome = new Promise((resolve, reject) => {
       this.settle = { resolve, reject };
     });
     // Who wants to know asks; nobody has to.
-    this.result.catch(() => {});
+    this.outcome.catch(() => {});
   }
 
-  take(message: SDKMessage): void {
+  get result(): Promise<SDKResultMessage> {
+    this.isWanted = true;
+    this.session.changed();
+    return this.outcome;
+  }
+
+  take(message: SDKMessage, size: number, wanted: boolean): void {
     if (message.type === 'result') this.last = message;
-    this.queue.put(message);
+    this.queue.put(message, size, wanted);
   }
 
   end(outcome: string, error?: unknown, shared?: SDKResultMessage): void {
@@ -108,12 +157,14 @@ class RunningTurn {
 
 class RunningSession extends RunningQuery implements Route {
   /** Messages that no prompt asked for. */
-  private readonly others = new Queue();
+  private readonly others: Queue;
+  private finishing = false;
   private readonly turns = new Map<number, RunningTurn>();
   private lastResult: SDKResultMessage | undefined;
 
   constructor(options: Options) {
     super(options);
+    this.others = new Queue(this.changed);
     // Without a process the first use tells why.
     if (this.opened) this.opened.route = this;
   }
@@ -124,11 +175,29 @@ class RunningSession extends RunningQuery implements Route {
     return turn as unknown as Turn;
   }
 
-  message(message: SDKMessage, turn: number): void {
+  readonly changed = (): void => this.opened?.resume();
+
+  message(message: SDKMessage, turn: number, size: number): void {
     if (message.type === 'result') this.lastResult = message;
     const running = this.turns.get(turn);
-    if (running) running.take(message);
-    else this.others.put(message);
+    if (running) running.take(message, size, this.isWanted());
+    else this.others.put(message, size, true);
+  }
+
+  /** Whether somebody waits for what comes behind the messages that nobody reads. */
+  private isWanted(): boolean {
+    if (this.finishing || this.others.isWaitedFor) return true;
+    for (const turn of this.turns.values()) if (turn.isWanted || turn.queue.isWaitedFor) return true;
+    return false;
+  }
+
+  isFull(): boolean {
+    // What no prompt asked for waits for nobody: without a reader its first messages are kept.
+    if (this.others.isFull && !this.others.isIdle) return true;
+    for (const { queue } of this.turns.values()) {
+      if (queue.isFull && (!queue.isIdle || !this.isWanted())) return true;
+    }
+    return false;
   }
 
   turnEnded(turn: number, outcome: string): void {
@@ -155,7 +224,9 @@ class RunningSession extends RunningQuery implements Route {
 
   /** Ends the input; the CLI ends once all is done. Settles when it has. */
   async finish(): Promise<void> {
+    this.finishing = true;
     this.channel.endWhenSettled();
+    this.changed();
     await this.channel.ended;
   }
 }

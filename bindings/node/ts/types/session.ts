@@ -2,7 +2,11 @@
 import type { SDKMessage, SDKResultMessage, SDKUserMessage } from './messages.js';
 import type { Query, TowlineQuery } from './query.js';
 
-/** A prompt and what comes of it: the messages of its turn, the result last. */
+/**
+ * A prompt and what comes of it: the messages of its turn, the result last. The CLI waits while more
+ * than about 4 MiB are unread, unless only the result is asked for and nobody has begun to read: then
+ * no more than that is kept, and reading fails behind it with code `MESSAGES_LOST`.
+ */
 export interface Turn extends AsyncIterableIterator<SDKMessage> {
   /** Unique within the session. */
   readonly id: number;
@@ -14,7 +18,10 @@ export interface Turn extends AsyncIterableIterator<SDKMessage> {
   cancel(): Promise<boolean>;
 }
 
-/** A conversation. Iterating it gives the messages that no prompt asked for. */
+/**
+ * A conversation. Iterating it gives the messages that no prompt asked for; of those about 4 MiB are
+ * kept for who comes late.
+ */
 export interface Session extends Omit<TowlineQuery, 'send' | 'streamInput'> {
   /** Sends a prompt. */
   send(message: string | SDKUserMessage): Turn;
