@@ -17,6 +17,7 @@ fn code(error: &Error) -> &'static str {
             StartError::CwdMissing { .. } | StartError::CwdNotAFolder { .. } => "CWD_MISSING",
             StartError::ArgumentsTooLong { .. } => "ARGUMENTS_TOO_LONG",
             StartError::Launch(_) => "INVALID_OPTIONS",
+            StartError::Record { .. } | StartError::Replay { .. } => "RECORDING",
             StartError::Tool(_) | StartError::BadSchema { .. } => "INVALID_TOOL",
             StartError::Store(TaskError::InvalidArgument(_)) => "INVALID_OPTIONS",
             StartError::Store(_) | StartError::OpenStore(_) | StartError::Materialize(_) => {
@@ -77,7 +78,8 @@ pub(crate) fn describe(error: &Error) -> Value {
     described
 }
 
-/// How a process ended: `{"exitCode","signal","result","stderr"}`, the signal by its number.
+/// How a process ended: `{"exitCode","signal","result","stderr","transport"}`, the signal by its
+/// number; `transport` says why a stream ended that is none to a process.
 pub(crate) fn describe_failure(failure: &Failure) -> Value {
     let (exit_code, signal) = match failure.exit {
         Some(Exit::Code(code)) => (Some(code), None),
@@ -89,6 +91,7 @@ pub(crate) fn describe_failure(failure: &Failure) -> Value {
         "signal": signal,
         "result": failure.result,
         "stderr": failure.stderr,
+        "transport": failure.transport,
     })
 }
 

@@ -182,7 +182,8 @@ export class Channel implements Watched {
     this.id = native.id;
     this.kept = true;
     loop.add(this);
-    if (this.spawn) {
+    // A recording in place of a CLI has none to be started.
+    if (this.spawn && native.launch !== null) {
       try {
         this.spawned = new Spawned(native, this.spawn, () => loop.later(this));
       } catch (error) {

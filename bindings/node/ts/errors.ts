@@ -37,6 +37,7 @@ export type TowlineErrorCode =
   | 'FORKED'
   | 'MESSAGES_LOST'
   | 'SESSION_STORE'
+  | 'RECORDING'
   | 'INTERNAL';
 
 /** How a CLI ended. */
@@ -82,6 +83,8 @@ export interface NativeFailure {
   signal: number | null;
   result: string;
   stderr: string;
+  /** Why a stream ended that is none to a process. */
+  transport?: string | null;
 }
 
 /** How the addon describes an error. */
@@ -100,8 +103,8 @@ function signalName(number: number | null): NodeJS.Signals | null {
 }
 
 /** A failure with the signal by its name. */
-export function failureOf(failure: NativeFailure): ProcessFailure {
-  return { ...failure, signal: signalName(failure.signal) };
+export function failureOf({ exitCode, signal, result, stderr }: NativeFailure): ProcessFailure {
+  return { exitCode, signal: signalName(signal), result, stderr };
 }
 
 /** The error of a single prompt that ended with an error result. */
@@ -137,6 +140,8 @@ export function fromNative(described: NativeError): TowlineError {
     const { message } = errorResult(failure);
     return new TowlineError(code === 'PROCESS_FAILED' ? 'ERROR_RESULT' : code, message, failure);
   }
+  const { transport } = described.failure;
+  if (failure.exitCode === null && failure.signal === null && transport) return new TowlineError(code, transport, failure);
   const ended = code === 'PROCESS_FAILED' || code === 'EXITED_BEFORE_INITIALIZE';
   return new TowlineError(code, ended ? exitMessage(failure) : described.message, failure);
 }

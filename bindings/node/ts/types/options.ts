@@ -170,8 +170,16 @@ export type TowlineOptions = {
   onDiagnostic?: (text: string) => void;
   /** What stands before the CLI on the command line: `['ssh', 'host']`. */
   launcher?: string[];
+  /** Whether it hands its arguments to a shell, so that each is quoted; unset: for `ssh`. */
   launcherShell?: boolean;
+  /** Whether the CLI behind it sees neither this machine's files nor its variables; unset: by its name. */
   launcherRemote?: boolean;
+  /** A file that both directions of the session are written to; in a folder each session gets its own. */
+  record?: string;
+  /** Whether keys, tokens, account data and home folders are taken out of it, as they are by default. */
+  recordRedacted?: boolean;
+  /** A recording that takes the CLI's place: nothing is started. */
+  replay?: string;
   /** The user the CLI runs as. */
   user?: string;
   /** Names the program to the API. */
