@@ -1,8 +1,9 @@
 //! The addon of the npm package `towline`: sessions of crate `towline` for Node's event loop.
 //!
 //! JavaScript owns callbacks, iterators and promises; everything that the CLI's protocol decides is
-//! decided in the core. One thread of the process waits for all sessions and does nothing but wake
-//! the JavaScript threads that own them; they do the I/O themselves, in batches. Texts are copied
+//! decided in the core. Sessions are watched by the event loop of the JavaScript thread that owns
+//! them, which does their I/O itself, in batches; one thread of the process looks after their
+//! deadlines, and after sessions whose owner is gone. Texts are copied
 //! across: no buffer of Rust's is ever lent to JavaScript, which Electron forbids.
 
 mod batch;
@@ -13,4 +14,5 @@ mod saved;
 mod session;
 mod starting;
 mod store;
+mod uv;
 mod waiter;

@@ -1,4 +1,7 @@
-//! The one native thread: it waits for the sessions of all JavaScript threads and wakes those.
+//! Who waits for which session. Readiness of a session reaches its JavaScript thread through an epoll
+//! descriptor that this thread's own event loop watches: one hop less than through another thread.
+//! The one native thread looks after everything that has no descriptor of a JavaScript thread:
+//! deadlines, and sessions that nobody owns any more.
 
 use std::collections::{BTreeSet, HashMap};
 use std::io;
@@ -21,7 +24,7 @@ pub(crate) trait Wake: Send {
 
 /// The sessions and their owners.
 pub(crate) struct Waiter {
-    epoll: OwnedFd,
+    epoll: Arc<OwnedFd>,
     eventfd: OwnedFd,
     table: Mutex<Table>,
 }
@@ -41,6 +44,8 @@ struct Table {
 struct Watched {
     session: Arc<Session>,
     owner: Owner,
+    /// The epoll descriptor that the session is registered with.
+    epoll: Arc<OwnedFd>,
     deadline: Option<Instant>,
 }
 
@@ -54,6 +59,7 @@ enum Owner {
 
 struct Host {
     wake: Box<dyn Wake>,
+    epoll: Arc<OwnedFd>,
     ready: Vec<u64>,
     called: bool,
 }
@@ -71,12 +77,12 @@ impl Waiter {
             return Ok(waiter);
         }
         let waiter = Waiter {
-            epoll: epoll::create(CreateFlags::CLOEXEC)?,
+            epoll: Arc::new(epoll::create(CreateFlags::CLOEXEC)?),
             eventfd: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?,
             table: Mutex::default(),
         };
         let data = EventData::new_u64(WAKE);
-        epoll::add(&waiter.epoll, &waiter.eventfd, data, EventFlags::IN)?;
+        epoll::add(&*waiter.epoll, &waiter.eventfd, data, EventFlags::IN)?;
         let waiter = WAITER.get_or_init(|| waiter);
         std::thread::Builder::new()
             .name("towline".into())
@@ -89,13 +95,14 @@ impl Waiter {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A JavaScript thread that can own sessions.
-    pub(crate) fn add_host(&self, wake: Box<dyn Wake>) -> u64 {
+    /// A JavaScript thread that can own sessions; it watches the descriptor.
+    pub(crate) fn add_host(&self, wake: Box<dyn Wake>, epoll: Arc<OwnedFd>) -> u64 {
         let mut table = self.lock();
         table.last += 1;
         let id = table.last;
         let host = Host {
             wake,
+            epoll,
             ready: Vec::new(),
             called: false,
         };
@@ -117,14 +124,18 @@ impl Waiter {
         }
     }
 
-    /// Sessions that are ready, each once.
+    /// Sessions that are ready.
     pub(crate) fn take_ready(&self, host: u64) -> Vec<u64> {
-        let mut table = self.lock();
-        let Some(host) = table.hosts.get_mut(&host) else {
-            return Vec::new();
+        let (epoll, mut ready) = {
+            let mut table = self.lock();
+            let Some(host) = table.hosts.get_mut(&host) else {
+                return Vec::new();
+            };
+            host.called = false;
+            (Arc::clone(&host.epoll), std::mem::take(&mut host.ready))
         };
-        host.called = false;
-        std::mem::take(&mut host.ready)
+        ready.extend(wait(&epoll, Some(Duration::ZERO)));
+        ready
     }
 
     /// Watches a session. It is waited for once it is [armed](Waiter::arm).
@@ -132,13 +143,13 @@ impl Waiter {
         let mut table = self.lock();
         table.last += 1;
         let id = table.last;
-        let data = EventData::new_u64(id);
-        // Nothing is reported of it before it is armed.
-        epoll::add(&self.epoll, session.fd()?, data, EventFlags::ONESHOT)
-            .map_err(|error| towline::Error::Wait(error.into()))?;
+        let home = table.hosts.get(&host);
+        let epoll = Arc::clone(home.map_or(&self.epoll, |host| &host.epoll));
+        register(&epoll, session, id)?;
         let watched = Watched {
             session: session.clone(),
             owner: Owner::Host(host),
+            epoll,
             deadline: None,
         };
         table.watched.insert(id, watched);
@@ -151,7 +162,7 @@ impl Waiter {
         let Some(watched) = table.watched.get(&id) else {
             return Ok(());
         };
-        let session = watched.session.clone();
+        let (session, epoll) = (watched.session.clone(), Arc::clone(&watched.epoll));
         let limit = session.next_timeout()?;
         table.set_deadline(id, limit);
         if limit.is_some_and(|limit| limit.is_zero()) {
@@ -165,7 +176,7 @@ impl Waiter {
         }
         let data = EventData::new_u64(id);
         let flags = EventFlags::IN | EventFlags::ONESHOT;
-        epoll::modify(&self.epoll, session.fd()?, data, flags)
+        epoll::modify(&*epoll, session.fd()?, data, flags)
             .map_err(|error| towline::Error::Wait(error.into()))?;
         let earlier = match (limit, table.sleeping_until) {
             (None, _) => false,
@@ -201,14 +212,7 @@ impl Waiter {
         let mut table = self.lock();
         table.set_deadline(id, None);
         if let Some(watched) = table.watched.remove(&id) {
-            self.unwatch(&watched.session);
-        }
-    }
-
-    fn unwatch(&self, session: &Session) {
-        if let Ok(fd) = session.fd() {
-            // Not registered any more: that is what is wanted.
-            let _ = epoll::delete(&self.epoll, fd);
+            watched.unregister();
         }
     }
 
@@ -220,6 +224,14 @@ impl Waiter {
                 return;
             };
             watched.owner = Owner::Waiter;
+            watched.unregister();
+            watched.epoll = Arc::clone(&self.epoll);
+            let registered = register(&self.epoll, &watched.session, id);
+            if registered.is_err() {
+                // In a forked child there is nothing to end.
+                table.watched.remove(&id);
+                return;
+            }
             watched.session.clone()
         };
         // It cannot be told of a failure; in a forked child there is nothing to end.
@@ -236,7 +248,9 @@ impl Waiter {
                 table.sleeping_until = next;
                 next.map(|at| at.saturating_duration_since(Instant::now()))
             };
-            let ready = self.wait(limit);
+            let ready = wait(&self.epoll, limit);
+            // Empty means cleared already.
+            let _ = rustix::io::read(&self.eventfd, &mut [0; 8]);
             let own = {
                 let mut table = self.lock();
                 let now = Instant::now();
@@ -260,34 +274,6 @@ impl Waiter {
         }
     }
 
-    fn wait(&self, limit: Option<Duration>) -> Vec<u64> {
-        const NOTHING: Event = Event {
-            flags: EventFlags::empty(),
-            data: EventData::new_u64(WAKE),
-        };
-        let mut events = [NOTHING; 64];
-        // Rounded up: waking early would mean waiting again.
-        let limit = limit.map(|limit| {
-            let ms = limit.as_nanos().div_ceil(1_000_000).min(i32::MAX as u128) as i64;
-            Timespec {
-                tv_sec: ms / 1000,
-                tv_nsec: ms % 1000 * 1_000_000,
-            }
-        });
-        let found = epoll::wait(&self.epoll, &mut events, limit.as_ref()).unwrap_or(0);
-        let mut ready = Vec::with_capacity(found);
-        for event in events.iter().take(found) {
-            match event.data.u64() {
-                WAKE => {
-                    // Empty means cleared already.
-                    let _ = rustix::io::read(&self.eventfd, &mut [0; 8]);
-                }
-                id => ready.push(id),
-            }
-        }
-        ready
-    }
-
     /// Polls a session that nobody owns.
     fn see_on(&self, id: u64) {
         let session = {
@@ -309,7 +295,7 @@ impl Waiter {
                     let data = EventData::new_u64(id);
                     let flags = EventFlags::IN | EventFlags::ONESHOT;
                     if let Ok(fd) = session.fd() {
-                        if epoll::modify(&self.epoll, fd, data, flags).is_ok() {
+                        if epoll::modify(&*self.epoll, fd, data, flags).is_ok() {
                             return;
                         }
                     }
@@ -319,6 +305,42 @@ impl Waiter {
             }
         }
         self.remove(id);
+    }
+}
+
+/// Nothing is reported of the session before it is armed.
+fn register(epoll: &OwnedFd, session: &Session, id: u64) -> Result<(), towline::Error> {
+    let data = EventData::new_u64(id);
+    epoll::add(epoll, session.fd()?, data, EventFlags::ONESHOT)
+        .map_err(|error| towline::Error::Wait(error.into()))
+}
+
+/// The sessions that are ready, once one is or the time is up.
+fn wait(epoll: &OwnedFd, limit: Option<Duration>) -> Vec<u64> {
+    const NOTHING: Event = Event {
+        flags: EventFlags::empty(),
+        data: EventData::new_u64(WAKE),
+    };
+    let mut events = [NOTHING; 64];
+    // Rounded up: waking early would mean waiting again.
+    let limit = limit.map(|limit| {
+        let ms = limit.as_nanos().div_ceil(1_000_000).min(i32::MAX as u128) as i64;
+        Timespec {
+            tv_sec: ms / 1000,
+            tv_nsec: ms % 1000 * 1_000_000,
+        }
+    });
+    let found = epoll::wait(epoll, &mut events, limit.as_ref()).unwrap_or(0);
+    let ready = events.iter().take(found).map(|event| event.data.u64());
+    ready.filter(|id| *id != WAKE).collect()
+}
+
+impl Watched {
+    fn unregister(&self) {
+        if let Ok(fd) = self.session.fd() {
+            // Not registered any more: that is what is wanted.
+            let _ = epoll::delete(&*self.epoll, fd);
+        }
     }
 }
 
