@@ -282,6 +282,18 @@ impl Core {
         self.mirroring.as_ref().is_some_and(Mirroring::is_busy)
     }
 
+    /// Whether what a store has answered is more than the next batch on its way: something for the
+    /// host, an end that was waited for, or a deadline before the one that a poller knows of.
+    fn concerns_poller(&self, known: Option<Millis>) -> bool {
+        let Some(mirroring) = &self.mirroring else {
+            return true;
+        };
+        let sooner = mirroring
+            .deadline()
+            .is_some_and(|at| known.is_none_or(|known| at < known));
+        sooner || mirroring.finishing || self.has_events()
+    }
+
     /// How long a poller may wait as far as the store is concerned.
     pub(super) fn store_wait_limit(&self) -> Option<Duration> {
         let at = self.mirroring.as_ref()?.deadline()?;
@@ -302,9 +314,12 @@ impl Shared {
         let Some(mirroring) = &mut core.mirroring else {
             return Ok(false);
         };
+        let before = mirroring.deadline();
         let taken = mirroring.mirror.answered(id, answer, now);
         core.tend_store();
-        self.after_command(&mut core);
+        if core.concerns_poller(before) {
+            self.after_command(&mut core);
+        }
         Ok(taken)
     }
 }

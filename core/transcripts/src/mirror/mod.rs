@@ -14,6 +14,7 @@ pub use trouble::{KeyNames, Trouble};
 
 use std::collections::{BTreeSet, VecDeque};
 
+use bytestring::ByteString;
 use towline_protocol::framing::RawMessage;
 use towline_protocol::json::{self, Elements};
 
@@ -39,6 +40,9 @@ pub const PAUSES: [Millis; 2] = [200, 800];
 pub const LATE_LINES: Millis = 1_000;
 /// With more bytes than this on their way to a store that is too slow, lines are lost: 64 MiB.
 pub const BACKLOG: usize = 64 << 20;
+
+/// Entries of a line with no more bytes than this are copied.
+const COPIED: usize = 16 << 10;
 
 /// When entries go to the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -151,8 +155,8 @@ impl Mirror {
         }
     }
 
-    /// The CLI wrote a `transcript_mirror` line. Nothing is copied: the line stays in memory until
-    /// the store has its entries.
+    /// The CLI wrote a `transcript_mirror` line. The entries of a long one are parts of it, which
+    /// stays in memory until the store has them; those of a short one are copied.
     pub fn lines(&mut self, message: &RawMessage, now: Millis) {
         let mut path = None;
         let mut entries = "[]";
@@ -187,12 +191,17 @@ impl Mirror {
         if self.backlog() + bytes > self.config.backlog {
             return self.overflow(key);
         }
+        // A short line is a small part of what was read with it, and would keep all of that.
+        let entries = match bytes <= COPIED {
+            true => ByteString::from(entries),
+            false => message.part(entries),
+        };
         // What the CLI writes is; a text of the host's own may not be.
         let one_line = memchr::memchr2(b'\n', b'\r', entries.as_bytes()).is_none();
         let mut found = Vec::new();
-        for entry in Elements::of(entries) {
+        for entry in Elements::of(&entries) {
             let entry = entry.map(|text| match one_line {
-                true => Entry::of_scanned(message.part(text)),
+                true => Entry::of_scanned(entries.slice_ref(text)),
                 false => Entry::new(text.to_owned()).ok(),
             });
             match entry {

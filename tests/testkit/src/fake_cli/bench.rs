@@ -1,5 +1,8 @@
 //! Built-in scripts for benchmarks: on one thread, with no JSON parsed between a request and the next.
 
+use std::io::Write;
+use std::time::Instant;
+
 use super::{auto_initialize_reply, control_response, STDIN, STDOUT};
 use crate::bytes::find;
 use crate::json::{object, Json};
@@ -8,6 +11,9 @@ use crate::sys;
 const SESSION: &str = "11111111-2222-4333-8444-555555555555";
 /// Streamed lines are gathered up to this size.
 const WRITE: usize = 64 * 1024;
+
+/// The most lines of a mirrored transcript before one request.
+const MOST_LINES: u64 = 64;
 
 /// More would not fit the digits of a line.
 const MAX_COUNT: u64 = 10_u64.pow(DIGITS as u32);
@@ -51,26 +57,100 @@ pub(super) fn run(mode: &str) -> Result<i32, String> {
     Ok(0)
 }
 
-/// A `transcript_mirror` line of as many entries as `FAKE_CLI_BENCH_MIRROR` says; nothing without.
-fn mirrored() -> Result<Vec<u8>, String> {
+/// What is written to a mirrored transcript; nothing without `FAKE_CLI_BENCH_MIRROR`.
+fn mirrored() -> Result<Option<Mirrored>, String> {
     let Ok(text) = std::env::var("FAKE_CLI_BENCH_MIRROR") else {
-        return Ok(Vec::new());
+        return Ok(None);
     };
-    let count: usize = text
-        .parse()
-        .map_err(|_| format!("FAKE_CLI_BENCH_MIRROR={text}: expected a number of entries"))?;
+    let (count, by_clock) = match text.strip_suffix("/s") {
+        Some(count) => (count, true),
+        None => (text.as_str(), false),
+    };
+    let count: u64 = count.parse().map_err(|_| {
+        format!("FAKE_CLI_BENCH_MIRROR={text}: expected a number of entries, or a number and /s")
+    })?;
     let entry = object([
-        ("type", Json::string("progress")),
+        (
+            "parentUuid",
+            Json::string(&format!("00000000-0000-4000-8000-{ID}")),
+        ),
+        ("isSidechain", Json::Bool(false)),
         ("sessionId", Json::string(SESSION)),
-        ("data", Json::string(&"x".repeat(200))),
+        ("type", Json::string("progress")),
+        ("data", Json::string(&"some words ".repeat(50))),
+        (
+            "uuid",
+            Json::string(&format!("00000000-0000-4000-8001-{ID}")),
+        ),
+        ("timestamp", Json::string("2026-01-02T03:04:05.000Z")),
     ]);
+    let entries = if by_clock { 1 } else { count };
     let file = format!("/bench/projects/-bench/{SESSION}.jsonl");
     let line = object([
         ("type", Json::string("transcript_mirror")),
         ("filePath", Json::string(&file)),
-        ("entries", Json::Array(vec![entry; count])),
+        ("entries", Json::Array(vec![entry; entries as usize])),
     ]);
-    Ok(with_newline(&line))
+    Ok(Some(Mirrored {
+        parts: cut(&with_newline(&line)),
+        written: 0,
+        pace: by_clock.then(|| Pace {
+            per_second: count as f64,
+            since: Instant::now(),
+            lines: 0,
+        }),
+    }))
+}
+
+/// Lines of a transcript that is mirrored, each entry with a number of its own.
+struct Mirrored {
+    /// The line, cut where numbers stand.
+    parts: Vec<Vec<u8>>,
+    written: u64,
+    /// `None`: a line for each request.
+    pace: Option<Pace>,
+}
+
+/// How many lines a second; counted since `since`.
+struct Pace {
+    per_second: f64,
+    since: Instant,
+    lines: u64,
+}
+
+impl Mirrored {
+    /// A turn begins.
+    fn begin(&mut self) {
+        if let Some(pace) = &mut self.pace {
+            pace.since = Instant::now();
+            pace.lines = 0;
+        }
+    }
+
+    /// Appends what is due before the next request.
+    fn append(&mut self, out: &mut Vec<u8>) {
+        let due = match &mut self.pace {
+            None => 1,
+            Some(pace) => {
+                let all = (pace.since.elapsed().as_secs_f64() * pace.per_second) as u64;
+                let due = (all - pace.lines).min(MOST_LINES);
+                pace.lines += due;
+                due
+            }
+        };
+        for _ in 0..due {
+            for (place, part) in self.parts.iter().enumerate() {
+                if place > 0 {
+                    // An entry has two: its parent's and its own.
+                    let number = self.written + (place as u64 - 1) / 2;
+                    // Writing to a vector does not fail.
+                    let _ = write!(out, "{number:012}");
+                }
+                out.extend_from_slice(part);
+            }
+            self.written += (self.parts.len() as u64 - 1) / 2;
+        }
+    }
 }
 
 /// Lines of stdin.
@@ -111,8 +191,8 @@ impl Lines {
 struct Bench {
     kind: Kind,
     count: u64,
-    /// The line that a CLI with a mirrored transcript writes before each request, if any.
-    mirrored: Vec<u8>,
+    /// What a CLI with a mirrored transcript writes before requests.
+    mirrored: Option<Mirrored>,
     input: Lines,
     /// The request without its id: what comes before it and after it.
     template: Vec<Vec<u8>>,
@@ -168,11 +248,16 @@ impl Bench {
 
     fn ask(&mut self) -> std::io::Result<Waited> {
         let mut request = Vec::new();
+        if let Some(mirrored) = &mut self.mirrored {
+            mirrored.begin();
+        }
         for _ in 0..self.count {
             self.requests += 1;
             let id = format!("bench-{:016}", self.requests);
             request.clear();
-            request.extend_from_slice(&self.mirrored);
+            if let Some(mirrored) = &mut self.mirrored {
+                mirrored.append(&mut request);
+            }
             for (place, part) in self.template.iter().enumerate() {
                 if place > 0 {
                     request.extend_from_slice(id.as_bytes());
@@ -236,15 +321,7 @@ impl Bench {
             Kind::Hook => hook(initialize)?,
             Kind::Tool => self.tool(initialize)?,
         };
-        let line = with_newline(&control_request(ID, request));
-        let mut parts = Vec::new();
-        let mut rest = &line[..];
-        while let Some(at) = find(rest, ID.as_bytes()) {
-            parts.push(rest[..at].to_vec());
-            rest = &rest[at + ID.len()..];
-        }
-        parts.push(rest.to_vec());
-        Ok(parts)
+        Ok(cut(&with_newline(&control_request(ID, request))))
     }
 
     /// The handshake with the first in-process server, then a call of its first tool.
@@ -310,6 +387,18 @@ impl Bench {
 
 /// Stands in a request where each round puts an id.
 const ID: &str = "@ID@";
+
+/// A line in the parts between its ids.
+fn cut(line: &[u8]) -> Vec<Vec<u8>> {
+    let mut parts = Vec::new();
+    let mut rest = line;
+    while let Some(at) = find(rest, ID.as_bytes()) {
+        parts.push(rest[..at].to_vec());
+        rest = &rest[at + ID.len()..];
+    }
+    parts.push(rest.to_vec());
+    parts
+}
 
 fn invalid(what: &str) -> std::io::Error {
     std::io::Error::new(std::io::ErrorKind::InvalidData, what)

@@ -65,7 +65,8 @@
 //! one before is answered; then a result. No JSON is parsed in between. Hooks call the first callback that
 //! `initialize` registers; tools the first tool of the first in-process server, with the arguments in
 //! `FAKE_CLI_BENCH_ARGUMENTS` (default `{}`). With `FAKE_CLI_BENCH_MIRROR` a `transcript_mirror` line of
-//! that many entries, below `/bench/projects`, is written before each request.
+//! that many entries, below `/bench/projects`, is written before each request; with `N/s` as many lines of
+//! one entry as are due by the clock.
 
 mod bench;
 mod log;
