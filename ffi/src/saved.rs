@@ -1,6 +1,7 @@
 //! Sessions that the CLI has saved on this machine.
 
 use std::ffi::c_char;
+use std::fmt::Display;
 
 use serde_json::{Map, Value};
 use towline_core::transcripts::{self, OperationError, SavedOperation};
@@ -12,31 +13,73 @@ use crate::status::towline_status;
 use crate::status::towline_status::*;
 use crate::text::{name, optional, NUL};
 
-/// The options of a function, to which its other arguments are added.
-unsafe fn arguments(options: *const c_char, len: usize) -> Result<Map<String, Value>, Failure> {
-    let Some(options) = optional("options", options, len)? else {
-        return Ok(Map::new());
-    };
-    match serde_json::from_str(options) {
-        Ok(Value::Object(arguments)) => Ok(arguments),
-        Ok(_) => Err(Failure::new(
-            TOWLINE_ERR_JSON,
-            "options: a JSON object is needed",
-        )),
-        Err(error) => Err(Failure::new(TOWLINE_ERR_JSON, format!("options: {error}"))),
-    }
+/// A text among a function's arguments, and the name of its member.
+enum Text {
+    Needed(&'static str, *const c_char),
+    /// NULL stands for null.
+    Optional(&'static str, *const c_char),
 }
 
-/// Does what is asked with these arguments over those of the options.
-fn run(
+use Text::{Needed, Optional};
+
+/// Does what is asked, with these texts over what the options say.
+unsafe fn run(
     operation: &str,
-    mut arguments: Map<String, Value>,
-    more: &[(&str, Option<&str>)],
+    texts: &[Text],
+    options: *const c_char,
+    len: usize,
 ) -> Result<String, Failure> {
-    let more = more.iter().copied().chain([("operation", Some(operation))]);
-    arguments.extend(more.map(|(name, value)| (name.to_owned(), Value::from(value))));
+    let mut given = Map::new();
+    for text in texts {
+        let (member, value) = match *text {
+            Needed(member, text) => (member, Some(name(member, text)?)),
+            Optional(member, text) => (member, optional(member, text, NUL)?),
+        };
+        given.insert(member.to_owned(), Value::from(value));
+    }
+    let mut arguments = match optional("options", options, len)? {
+        None => Map::new(),
+        Some(options) => match serde_json::from_str(options) {
+            Ok(Value::Object(arguments)) => arguments,
+            Ok(_) => return Err(no_options("a JSON object is needed")),
+            Err(error) => return Err(no_options(error)),
+        },
+    };
+    arguments.extend(given);
+    arguments.insert("operation".to_owned(), Value::from(operation));
     let operation = SavedOperation::from_json(&Value::Object(arguments).to_string())?;
     Ok(operation.run()?)
+}
+
+fn no_options(why: impl Display) -> Failure {
+    Failure::new(TOWLINE_ERR_JSON, format!("options: {why}"))
+}
+
+/// A function that answers with JSON.
+unsafe fn answer(
+    operation: &str,
+    texts: &[Text],
+    options: *const c_char,
+    len: usize,
+    json: *mut *mut towline_buffer,
+    error: *mut *mut towline_error,
+) -> towline_status {
+    boundary::call(error, || {
+        let out = boundary::required(json, std::ptr::null_mut(), "json")?;
+        out.set(buffer::create(run(operation, texts, options, len)?));
+        Ok(())
+    })
+}
+
+/// A function that answers with nothing but its status.
+unsafe fn change(
+    operation: &str,
+    texts: &[Text],
+    options: *const c_char,
+    len: usize,
+    error: *mut *mut towline_error,
+) -> towline_status {
+    boundary::call(error, || run(operation, texts, options, len).map(drop))
 }
 
 impl From<OperationError> for Failure {
@@ -81,12 +124,7 @@ pub unsafe extern "C" fn towline_sessions_list(
     json: *mut *mut towline_buffer,
     error: *mut *mut towline_error,
 ) -> towline_status {
-    boundary::call(error, || {
-        let out = boundary::required(json, std::ptr::null_mut(), "json")?;
-        let found = run("list_sessions", arguments(options, len)?, &[])?;
-        out.set(buffer::create(found));
-        Ok(())
-    })
+    answer("list_sessions", &[], options, len, json, error)
 }
 
 /// What towline_sessions_list() tells of one session: an object, or null if there is no such
@@ -101,14 +139,14 @@ pub unsafe extern "C" fn towline_sessions_info(
     json: *mut *mut towline_buffer,
     error: *mut *mut towline_error,
 ) -> towline_status {
-    boundary::call(error, || {
-        let out = boundary::required(json, std::ptr::null_mut(), "json")?;
-        let id = name("session_id", session_id)?;
-        let more = [("session_id", Some(id))];
-        let found = run("get_session_info", arguments(options, len)?, &more)?;
-        out.set(buffer::create(found));
-        Ok(())
-    })
+    answer(
+        "get_session_info",
+        &[Needed("session_id", session_id)],
+        options,
+        len,
+        json,
+        error,
+    )
 }
 
 /// The conversation of a saved session, oldest message first: a JSON array of objects with `type`
@@ -125,14 +163,14 @@ pub unsafe extern "C" fn towline_sessions_messages(
     json: *mut *mut towline_buffer,
     error: *mut *mut towline_error,
 ) -> towline_status {
-    boundary::call(error, || {
-        let out = boundary::required(json, std::ptr::null_mut(), "json")?;
-        let id = name("session_id", session_id)?;
-        let more = [("session_id", Some(id))];
-        let found = run("get_session_messages", arguments(options, len)?, &more)?;
-        out.set(buffer::create(found));
-        Ok(())
-    })
+    answer(
+        "get_session_messages",
+        &[Needed("session_id", session_id)],
+        options,
+        len,
+        json,
+        error,
+    )
 }
 
 /// The ids of a saved session's subagents: a JSON array of texts.
@@ -146,14 +184,14 @@ pub unsafe extern "C" fn towline_sessions_subagents(
     json: *mut *mut towline_buffer,
     error: *mut *mut towline_error,
 ) -> towline_status {
-    boundary::call(error, || {
-        let out = boundary::required(json, std::ptr::null_mut(), "json")?;
-        let id = name("session_id", session_id)?;
-        let more = [("session_id", Some(id))];
-        let found = run("list_subagents", arguments(options, len)?, &more)?;
-        out.set(buffer::create(found));
-        Ok(())
-    })
+    answer(
+        "list_subagents",
+        &[Needed("session_id", session_id)],
+        options,
+        len,
+        json,
+        error,
+    )
 }
 
 /// The conversation of a subagent, as towline_sessions_messages() gives a session's;
@@ -170,15 +208,17 @@ pub unsafe extern "C" fn towline_sessions_subagent_messages(
     json: *mut *mut towline_buffer,
     error: *mut *mut towline_error,
 ) -> towline_status {
-    boundary::call(error, || {
-        let out = boundary::required(json, std::ptr::null_mut(), "json")?;
-        let id = name("session_id", session_id)?;
-        let agent = name("agent_id", agent_id)?;
-        let more = [("session_id", Some(id)), ("agent_id", Some(agent))];
-        let found = run("get_subagent_messages", arguments(options, len)?, &more)?;
-        out.set(buffer::create(found));
-        Ok(())
-    })
+    answer(
+        "get_subagent_messages",
+        &[
+            Needed("session_id", session_id),
+            Needed("agent_id", agent_id),
+        ],
+        options,
+        len,
+        json,
+        error,
+    )
 }
 
 /// Copies a saved session as a new one that can be resumed: `{"session_id": …}`. Options:
@@ -196,14 +236,14 @@ pub unsafe extern "C" fn towline_sessions_fork(
     json: *mut *mut towline_buffer,
     error: *mut *mut towline_error,
 ) -> towline_status {
-    boundary::call(error, || {
-        let out = boundary::required(json, std::ptr::null_mut(), "json")?;
-        let id = name("session_id", session_id)?;
-        let more = [("session_id", Some(id))];
-        let found = run("fork_session", arguments(options, len)?, &more)?;
-        out.set(buffer::create(found));
-        Ok(())
-    })
+    answer(
+        "fork_session",
+        &[Needed("session_id", session_id)],
+        options,
+        len,
+        json,
+        error,
+    )
 }
 
 /// Gives a saved session a title, also while a CLI runs it. White space around it is dropped.
@@ -218,12 +258,13 @@ pub unsafe extern "C" fn towline_sessions_rename(
     len: usize,
     error: *mut *mut towline_error,
 ) -> towline_status {
-    boundary::call(error, || {
-        let id = name("session_id", session_id)?;
-        let title = name("title", title)?;
-        let more = [("session_id", Some(id)), ("title", Some(title))];
-        run("rename_session", arguments(options, len)?, &more).map(drop)
-    })
+    change(
+        "rename_session",
+        &[Needed("session_id", session_id), Needed("title", title)],
+        options,
+        len,
+        error,
+    )
 }
 
 /// Tags a saved session, also while a CLI runs it; NULL takes the tag away. Characters that cannot
@@ -238,12 +279,13 @@ pub unsafe extern "C" fn towline_sessions_tag(
     len: usize,
     error: *mut *mut towline_error,
 ) -> towline_status {
-    boundary::call(error, || {
-        let id = name("session_id", session_id)?;
-        let tag = optional("tag", tag, NUL)?;
-        let more = [("session_id", Some(id)), ("tag", tag)];
-        run("tag_session", arguments(options, len)?, &more).map(drop)
-    })
+    change(
+        "tag_session",
+        &[Needed("session_id", session_id), Optional("tag", tag)],
+        options,
+        len,
+        error,
+    )
 }
 
 /// Marks a saved session as archived, or takes it out of the archive. It stays on disk and in
@@ -259,15 +301,17 @@ pub unsafe extern "C" fn towline_sessions_archive(
     len: usize,
     error: *mut *mut towline_error,
 ) -> towline_status {
-    boundary::call(error, || {
-        let id = name("session_id", session_id)?;
-        let operation = match archived {
-            true => "archive_session",
-            false => "unarchive_session",
-        };
-        let more = [("session_id", Some(id))];
-        run(operation, arguments(options, len)?, &more).map(drop)
-    })
+    let operation = match archived {
+        true => "archive_session",
+        false => "unarchive_session",
+    };
+    change(
+        operation,
+        &[Needed("session_id", session_id)],
+        options,
+        len,
+        error,
+    )
 }
 
 /// Deletes a saved session: its transcript, and the folder with its subagents' transcripts.
@@ -280,9 +324,11 @@ pub unsafe extern "C" fn towline_sessions_delete(
     len: usize,
     error: *mut *mut towline_error,
 ) -> towline_status {
-    boundary::call(error, || {
-        let id = name("session_id", session_id)?;
-        let more = [("session_id", Some(id))];
-        run("delete_session", arguments(options, len)?, &more).map(drop)
-    })
+    change(
+        "delete_session",
+        &[Needed("session_id", session_id)],
+        options,
+        len,
+        error,
+    )
 }

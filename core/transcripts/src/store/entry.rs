@@ -32,6 +32,12 @@ impl Entry {
         Ok(Entry(one_line))
     }
 
+    /// The entry with these members.
+    pub(crate) fn of_members(members: serde_json::Map<String, serde_json::Value>) -> Self {
+        // Without line breaks: those in texts are escaped.
+        Entry(serde_json::Value::Object(members).to_string().into())
+    }
+
     /// Takes an element of an array that was scanned, in a text of one line; `None` when it is no
     /// object.
     pub(crate) fn of_scanned(text: ByteString) -> Option<Self> {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{json, Value};
+use serde_json::{json, Map, Value};
 
 use super::{Contract, Work};
 use crate::store::folding::fold;
@@ -155,10 +155,10 @@ pub(super) const ALL: &[Contract] = &[
 
 /// An entry of a trial.
 pub(super) fn entry(value: Value) -> Entry {
-    // A JSON object is always an entry; the member makes a failure visible.
-    Entry::new(value.to_string())
-        .or_else(|_| Entry::new("{\"type\":\"not an object\"}"))
-        .unwrap_or_else(|_| unreachable!("a constant object"))
+    match value {
+        Value::Object(members) => Entry::of_members(members),
+        other => Entry::of_members(Map::from_iter([("value".to_owned(), other)])),
+    }
 }
 
 fn line(number: u64) -> Entry {
