@@ -13,11 +13,12 @@ import dataclasses
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+from common import TAGS, TITLES, Comparison, Peer, appended, entries_of, normalised, sorted_ties
+from stores import compare_stores
 from tree import Tree
 
 try:
@@ -37,82 +38,11 @@ DIFFERENCES = {
     "cut": "what is appended behind a cut last line begins a line of its own",
     "spaces": "the last title counts; for the official package the last one with a space before it",
     "utf16": "a path's units are UTF-16 units, as for the CLI",
+    "size": "the size of a session in a store is that of its entries as they came, not written anew",
+    "repeated": "an id that stands twice in a transcript is once in a store",
+    "damaged": "a damaged line is left out of an import; the official package stops there",
     "separator": "a line ends at a line feed only: U+2028 in a message does not cut it in a fork",
 }
-
-
-class Peer:
-    def __init__(self, program: str) -> None:
-        self.process = subprocess.Popen(
-            [program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
-        )
-
-    def ask(self, **question: object) -> object:
-        question = {name: value for name, value in question.items() if value is not None}
-        self.process.stdin.write(json.dumps(question) + "\n")
-        self.process.stdin.flush()
-        answer = json.loads(self.process.stdout.readline())
-        return answer["ok"] if "ok" in answer else {"error": answer["error"]}
-
-    def close(self) -> None:
-        self.process.stdin.close()
-        if self.process.wait(10) != 0:
-            sys.exit("the program failed")
-
-
-class Comparison:
-    def __init__(self, peer: Peer) -> None:
-        self.peer = peer
-        self.asked = 0
-        self.wrong: list[str] = []
-        self.meant: dict[str, int] = dict.fromkeys(DIFFERENCES, 0)
-
-    def check(self, what: str, ours: object, theirs: object) -> None:
-        self.asked += 1
-        ours, theirs = self.settle(ours, theirs)
-        if ours != theirs:
-            self.wrong.append(f"{what}: {difference(ours, theirs)}")
-
-    def settle(self, ours: object, theirs: object) -> tuple[object, object]:
-        """Both with the differences that are meant taken out."""
-        if isinstance(ours, dict) and isinstance(theirs, dict):
-            ours, theirs = dict(ours), dict(theirs)
-            if "archived" not in theirs and ours.pop("archived", None) is not None:
-                self.meant["archived"] += 1
-            for name in ours.keys() & theirs.keys():
-                ours[name], theirs[name] = self.settle_value(name, ours[name], theirs[name])
-            return ours, theirs
-        if isinstance(ours, list) and isinstance(theirs, list) and len(ours) == len(theirs):
-            pairs = [self.settle(one, other) for one, other in zip(ours, theirs)]
-            return [one for one, _ in pairs], [other for _, other in pairs]
-        return ours, theirs
-
-    def settle_value(self, name: str, ours: object, theirs: object) -> tuple[object, object]:
-        if name == "last_modified" and isinstance(ours, int) and isinstance(theirs, int):
-            if abs(ours - theirs) == 1:
-                self.meant["millisecond"] += 1
-                return theirs, theirs
-        if isinstance(ours, (dict, list)):
-            return self.settle(ours, theirs)
-        return ours, theirs
-
-
-def difference(ours: object, theirs: object, path: str = "") -> str:
-    """Where two answers differ first."""
-    if isinstance(ours, dict) and isinstance(theirs, dict) and ours.keys() == theirs.keys():
-        for name in ours:
-            if ours[name] != theirs[name]:
-                return difference(ours[name], theirs[name], f"{path}.{name}")
-    if isinstance(ours, list) and isinstance(theirs, list) and len(ours) == len(theirs):
-        for index, (one, other) in enumerate(zip(ours, theirs)):
-            if one != other:
-                return difference(one, other, f"{path}[{index}]")
-    return f"{path}\n  ours   {short(ours)}\n  theirs {short(theirs)}"
-
-
-def short(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=True, sort_keys=True, default=str)
-    return text if len(text) < 400 else f"{text[:400]}… ({len(text)})"
 
 
 def plain(value: object) -> object:
@@ -131,24 +61,11 @@ def theirs(function, *arguments, **named) -> object:
         return plain(function(*arguments, **named))
     except UnicodeDecodeError:
         return UnicodeDecodeError
+    except AttributeError:
+        # An element that is no object.
+        return AttributeError
     except (ValueError, OSError) as error:
         return {"error": str(error)}
-
-
-def sorted_ties(listed: list) -> list:
-    return sorted(listed, key=lambda info: (-info["last_modified"], info["session_id"]))
-
-
-def entries_of(file: Path) -> list:
-    entries = []
-    for line in file.read_bytes().decode("utf-8", "replace").split("\n"):
-        try:
-            entry = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(entry, dict):
-            entries.append(entry)
-    return entries
 
 
 def compare_tree(comparison: Comparison, config: Path, directories: list[Path]) -> int:
@@ -302,35 +219,6 @@ def compare_forks(comparison: Comparison, session: str, entries: list, named: st
         comparison.check(f"fork {named} {up_to} {title}", ours, other)
 
 
-def normalised(entries: list) -> list:
-    """Fresh ids and the time of now replaced by their order."""
-    numbers: dict[str, str] = {}
-
-    def number(value: object) -> object:
-        if not isinstance(value, str):
-            return value
-        return numbers.setdefault(value, f"#{len(numbers)}")
-
-    result = []
-    for entry in entries:
-        entry = dict(entry)
-        for name in ("uuid", "parentUuid", "logicalParentUuid", "sessionId"):
-            if name in entry:
-                entry[name] = number(entry[name])
-        if entry.get("timestamp", "").startswith("20") and "forkedFrom" not in entry:
-            entry["timestamp"] = "now"
-        result.append(entry)
-    for entry in result[::-1]:
-        if "forkedFrom" in entry:
-            entry["timestamp"] = "now"
-            break
-    return result
-
-
-TITLES = ["a title", "  ümläut 文字 \n", "\u200bx", "🚀", "", " \t", "\x1c\x1f"]
-TAGS = ["v1", "ﬁne ｆｕｌｌ", "re\u200bl\u202eease", "\ue000", "e\u0301", " \u2066 ", "\u00ad", "🚀", None]
-
-
 def compare_changes(comparison: Comparison, config: Path) -> None:
     """The same changes to two copies of a tree; then the files are compared, line by line."""
     both = [config.with_name("ours"), config.with_name("theirs")]
@@ -378,13 +266,6 @@ def compare_changes(comparison: Comparison, config: Path) -> None:
                 comparison.meant["cut"] += 1
 
 
-def appended(file: Path, before: bytes) -> object:
-    text = file.read_bytes()
-    if not text.startswith(before):
-        return "something else than the end has changed"
-    return [json.loads(line) for line in text[len(before) :].splitlines() if line]
-
-
 def compare_forked(comparison, what, both, name, before, ours, other) -> None:
     if b"\xe2\x80\xa8" in before or b"\x1c" in before:
         comparison.meant["separator"] += 1
@@ -409,6 +290,51 @@ def compare_forked(comparison, what, both, name, before, ours, other) -> None:
         fork.unlink()
 
 
+class Stores:
+    """The official package's functions over its store in memory."""
+
+    def __init__(self) -> None:
+        self.store = InMemorySessionStore()
+
+    def new(self, config: Path) -> None:
+        os.environ["CLAUDE_CONFIG_DIR"] = str(config)
+        self.store = InMemorySessionStore()
+
+    def call(self, operation: str, session_id: str | None = None, **arguments: object) -> object:
+        async def run() -> object:
+            function = getattr(claude_agent_sdk, NAMES.get(operation, operation))
+            if operation == "import_session_to_store":
+                return await function(session_id, self.store, **arguments)
+            given = [self.store] if session_id is None else [self.store, session_id]
+            return await function(*given, directory="/", **arguments)
+
+        return theirs(asyncio.run, run())
+
+    def load(self, project_key: str, session_id: str, subpath: str | None) -> object:
+        key = {"project_key": project_key, "session_id": session_id}
+        if subpath is not None:
+            key["subpath"] = subpath
+        return asyncio.run(self.store.load(key))
+
+    def subkeys(self, project_key: str, session_id: str) -> list[str]:
+        key = {"project_key": project_key, "session_id": session_id}
+        return sorted(asyncio.run(self.store.list_subkeys(key)))
+
+    def append(self, project_key: str, session_id: str, subpath: str | None, entries: list) -> None:
+        key = {"project_key": project_key, "session_id": session_id}
+        if subpath is not None:
+            key["subpath"] = subpath
+        asyncio.run(self.store.append(key, entries))
+
+
+READ = ("list_sessions", "get_session_info", "get_session_messages", "list_subagents")
+NAMES = {
+    **{name: f"{name}_from_store" for name in (*READ, "get_subagent_messages")},
+    "import_session_to_store": "import_session_to_store",
+    **{f"{name}_session": f"{name}_session_via_store" for name in ("rename", "tag", "fork", "delete")},
+}
+
+
 def compare_paths(comparison: Comparison) -> None:
     ask = comparison.peer.ask
     paths = ["", "/", "/a/b_c.d e", "/ünï/文", "/" + "x" * 199, "/" + "x" * 200, "/文" * 150]
@@ -430,7 +356,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--config", action="append", default=[], type=Path)
     arguments = parser.parse_args()
-    comparison = Comparison(Peer(arguments.program))
+    comparison = Comparison(Peer(arguments.program), DIFFERENCES)
     compare_paths(comparison)
     count = 0
     with tempfile.TemporaryDirectory() as root:
@@ -438,18 +364,13 @@ def main() -> int:
         tree.build(arguments.sessions, claude_agent_sdk.project_key_for_directory)
         compare_tree(comparison, tree.config, tree.directories)
         compare_changes(comparison, tree.config)
+        compare_stores(comparison, Stores(), tree.config)
         count += len(tree.sessions)
     for config in arguments.config:
         compare_tree(comparison, config, [])
         count += len(list((config / "projects").glob("*/*.jsonl")))
     comparison.peer.close()
-    for wrong in comparison.wrong[:20]:
-        print(wrong)
-    print(f"{count} sessions, {comparison.asked} answers, {len(comparison.wrong)} wrong")
-    for name, times in comparison.meant.items():
-        if times:
-            print(f"  {times} times: {DIFFERENCES[name]}")
-    return 1 if comparison.wrong else 0
+    return comparison.report(count)
 
 
 if __name__ == "__main__":

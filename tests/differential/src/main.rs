@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use towline_transcripts::store::{
+    operations::Operation, run, Entry, MemoryStore, SessionKey, SessionStore,
+};
 use towline_transcripts::{
     fold_summary, fork, messages, project_key, project_key_of_path, ForkOptions, ListOptions,
     MessageOptions, SavedOperation, SavedSessions, SessionInfo, SessionMessage, SessionSummary,
@@ -31,6 +34,8 @@ struct Question {
     #[serde(default)]
     include_worktrees: Option<bool>,
     #[serde(default)]
+    include_system_messages: bool,
+    #[serde(default)]
     text: Option<String>,
     #[serde(default)]
     up_to: Option<String>,
@@ -38,12 +43,24 @@ struct Question {
     entries: Vec<Box<RawValue>>,
     #[serde(default)]
     batches: Vec<usize>,
+    #[serde(default)]
+    project_key: String,
+    #[serde(default)]
+    subpath: Option<String>,
+    #[serde(default)]
+    operation: Option<Box<RawValue>>,
 }
 
 fn main() -> io::Result<()> {
     let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut store = MemoryStore::new();
     for line in io::stdin().lock().lines() {
         let answer = match serde_json::from_str::<Question>(&line?) {
+            Ok(question) if question.ask == "store_new" => {
+                store = MemoryStore::new();
+                Ok("null".to_owned())
+            }
+            Ok(question) if question.ask.starts_with("store") => of_store(&question, &store),
             Ok(question) => answer(&question),
             Err(error) => Err(error.to_string()),
         };
@@ -60,6 +77,42 @@ fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
+/// Questions about what is kept in a store.
+fn of_store(question: &Question, store: &MemoryStore) -> Result<String, String> {
+    let main = SessionKey::main(&question.project_key, &question.session_id);
+    let key = match &question.subpath {
+        Some(subpath) => main.with_subpath(subpath),
+        None => main,
+    };
+    let told = |error: &dyn std::fmt::Display| error.to_string();
+    Ok(match question.ask.as_str() {
+        "store_append" => {
+            let entries = question.entries.iter().map(|entry| Entry::new(entry.get()));
+            let entries: Vec<Entry> = entries.collect::<Result<_, _>>().map_err(|e| told(&e))?;
+            store.append(&key, &entries).map_err(|e| told(&e))?;
+            "null".to_owned()
+        }
+        "store_load" => match store.load(&key).map_err(|e| told(&e))? {
+            None => "null".to_owned(),
+            Some(entries) => {
+                let texts: Vec<&str> = entries.iter().map(Entry::as_str).collect();
+                format!("[{}]", texts.join(","))
+            }
+        },
+        "store_subkeys" => {
+            let found = store.list_subkeys(&question.project_key, &question.session_id);
+            strings(&found.map_err(|e| told(&e))?)
+        }
+        "store" => {
+            let operation = question.operation.as_ref().map_or("", |json| json.get());
+            let operation = Operation::from_json(operation).map_err(|e| told(&e))?;
+            let task = operation.task(store.capabilities()).map_err(|e| told(&e))?;
+            run(task, store).map_err(|e| told(&e))?
+        }
+        other => return Err(format!("unknown question {other}")),
+    })
+}
+
 fn answer(question: &Question) -> Result<String, String> {
     let saved = SavedSessions::in_config_dir(&question.config);
     let id = question.session_id.as_str();
@@ -67,7 +120,7 @@ fn answer(question: &Question) -> Result<String, String> {
     let page = MessageOptions {
         limit: question.limit,
         offset: question.offset,
-        include_system: false,
+        include_system: question.include_system_messages,
     };
     let entries: Vec<&str> = question.entries.iter().map(|entry| entry.get()).collect();
     let text = question.text.as_deref();
