@@ -27,6 +27,7 @@ look() {
     python3 -c 'import ensurepip, venv' 2>/dev/null ||
       lacks 'the venv module of python3' 'environments for tests' python3-venv
   fi
+  need openssl 'certificates for tests of TLS' openssl
   need valgrind 'memory checks of the C tests' valgrind
   [ -n "$(command -v initdb || ls /usr/lib/postgresql/*/bin/initdb 2>/dev/null)" ] ||
     lacks 'initdb and postgres' 'a real server for session stores' postgresql

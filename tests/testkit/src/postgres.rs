@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, BufRead, BufReader};
-use std::os::unix::fs::chown;
+use std::os::unix::fs::{chown, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -16,6 +16,8 @@ pub struct TemporaryPostgres {
     programs: PathBuf,
     folder: tempfile::TempDir,
     server: Option<Child>,
+    /// The port of 127.0.0.1 on which it speaks TLS.
+    tls_port: Option<u16>,
 }
 
 impl TemporaryPostgres {
@@ -29,6 +31,7 @@ impl TemporaryPostgres {
             programs: programs()?,
             folder,
             server: None,
+            tls_port: None,
         };
         let made = postgres
             .command("initdb")
@@ -47,15 +50,37 @@ impl TemporaryPostgres {
     /// The URL of the database.
     pub fn url(&self) -> String {
         let socket = self.folder.path().display();
-        format!("postgresql:///postgres?user=postgres&host={socket}")
+        let port = self.tls_port.unwrap_or(5432);
+        format!("postgresql:///postgres?user=postgres&host={socket}&port={port}")
+    }
+
+    /// Starts the server anew, now also on this port of 127.0.0.1, where it speaks TLS with this
+    /// certificate and its key (PEM).
+    pub fn serve_tls(&mut self, port: u16, certificate: &[u8], key: &[u8]) -> io::Result<()> {
+        for (name, content) in [("server.crt", certificate), ("server.key", key)] {
+            let path = self.folder.path().join("data").join(name);
+            fs::write(&path, content)?;
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
+            if let Some(user) = unprivileged()? {
+                chown(&path, Some(user), None)?;
+            }
+        }
+        self.tls_port = Some(port);
+        self.restart()
     }
 
     /// Starts the server over its database, ending the one that runs.
     pub fn restart(&mut self) -> io::Result<()> {
         self.stop();
-        let mut server = self
-            .command("postgres")
-            .args(["-c", "listen_addresses=", "-k"])
+        let mut command = self.command("postgres");
+        match self.tls_port {
+            None => command.args(["-c", "listen_addresses="]),
+            Some(port) => command
+                .args(["-c", "listen_addresses=127.0.0.1", "-c", "ssl=on", "-p"])
+                .arg(port.to_string()),
+        };
+        let mut server = command
+            .arg("-k")
             .arg(self.folder.path())
             .arg("-D")
             .arg(self.folder.path().join("data"))

@@ -9,7 +9,7 @@ use super::support::{batch, key, load, numbers};
 use postgres::{Client, NoTls};
 use towline_testkit::TemporaryPostgres;
 use towline_transcripts::store::conformance::check_strict;
-use towline_transcripts::store::{open, PostgresStore};
+use towline_transcripts::store::{open, Entry, PostgresStore};
 
 fn server() -> TemporaryPostgres {
     TemporaryPostgres::start().unwrap()
@@ -88,6 +88,38 @@ fn a_lost_connection_is_made_again() {
     server.restart().unwrap();
     store.append(&key(), &batch(1, 15)).unwrap();
     assert_eq!(load(&*store).len(), 20);
+}
+
+#[test]
+fn no_summary_is_folded_from_an_outdated_one() {
+    let server = server();
+    let (one, other) = (open(&server.url()).unwrap(), open(&server.url()).unwrap());
+    let title = |text: &str| {
+        let entry = format!(r#"{{"type":"custom-title","customTitle":"{text}"}}"#);
+        [Entry::new(entry).unwrap()]
+    };
+    let summary = || {
+        let project = key().project_key;
+        let found = one.list_session_summaries(&project).unwrap();
+        found[0].data.get().to_owned()
+    };
+    one.append(&key(), &batch(1, 0)).unwrap();
+    one.append(&key(), &batch(1, 5)).unwrap();
+    other.append(&key(), &title("of the other")).unwrap();
+    one.append(&key(), &batch(1, 10)).unwrap();
+    assert!(summary().contains("of the other"), "{}", summary());
+    one.append(&key(), &title("of the one")).unwrap();
+    other.append(&key(), &batch(2, 0)).unwrap();
+    assert!(summary().contains("of the one"), "{}", summary());
+    // What is there already is left out, and the rest is added.
+    let mut entries = batch(1, 10);
+    entries.extend(batch(1, 15));
+    one.append(&key(), &entries).unwrap();
+    let mut kept = load(&*other);
+    assert_eq!(kept.len(), 27);
+    kept.retain(|entry| entry.member("writer").is_some());
+    let expected: Vec<u64> = (0..20).collect();
+    assert_eq!(numbers(&kept, 1), expected);
 }
 
 #[test]

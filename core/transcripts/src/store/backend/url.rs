@@ -16,7 +16,10 @@ const KNOWN: &str =
 /// - `dir:PATH` or `file:///absolute/path` — a folder of JSON lines files laid out as the CLI's
 ///   `projects`; in a `file://` URL `%20` is a space;
 /// - `postgres://user@host/database?…` — a database that many hosts share (the feature `postgres`);
-///   anything that `libpq` takes in such a URL, but no TLS.
+///   the parameters of `libpq`. `sslmode` is `disable`, `prefer` (the default), `require`, `verify-ca`
+///   or `verify-full`, `sslrootcert` a file of certificates that are trusted (else those of the
+///   system are). TLS needs the feature `postgres-tls`; without it `prefer` is as `disable`, and
+///   what goes beyond is an error.
 ///
 /// Errors name what is wrong with the URL or what could not be opened.
 pub fn open(url: &str) -> Result<Box<dyn SessionStore>, StoreError> {
@@ -63,7 +66,7 @@ fn path(scheme: &str, rest: &str, decode: bool) -> Result<PathBuf, StoreError> {
     }
 }
 
-fn percent_decoded(text: &str) -> Option<String> {
+pub(super) fn percent_decoded(text: &str) -> Option<String> {
     let mut out = Vec::with_capacity(text.len());
     let mut bytes = text.bytes();
     while let Some(byte) = bytes.next() {

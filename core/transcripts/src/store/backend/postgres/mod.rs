@@ -1,13 +1,27 @@
 //! A store in a PostgreSQL database, which many hosts share.
 
+mod address;
+#[cfg(not(feature = "postgres-tls"))]
+mod no_tls;
+#[cfg(feature = "postgres-tls")]
+mod tls;
+
+use std::collections::VecDeque;
 use std::error::Error as _;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use postgres::config::SslMode;
-use postgres::{Client, Config, NoTls, Statement, Transaction};
+use postgres::error::{Severity, SqlState};
+use postgres::types::ToSql;
+use postgres::{Client, Statement, Transaction};
 
 use super::not_yet_there;
+use address::Address;
+#[cfg(not(feature = "postgres-tls"))]
+use no_tls::connect;
+#[cfg(feature = "postgres-tls")]
+use tls::connect;
+
 use crate::store::folding::fold;
 use crate::store::{
     Capabilities, Entry, SessionKey, SessionStore, SessionSummaryEntry, StoreError, StoreListEntry,
@@ -52,6 +66,21 @@ const TOUCH: &str = "
     ON CONFLICT (project_key, session_id, subpath)
     DO UPDATE SET mtime = greatest(kept.mtime, excluded.mtime)
     RETURNING id, summary";
+/// An append in one statement, for a transcript whose row and summary are known from an earlier one:
+/// it does nothing where another host has changed the summary meanwhile, and fails as a whole where
+/// an entry is there already. The numbers of entries are drawn under the lock on the row.
+const ADD: &str = "
+    WITH touched AS (
+        UPDATE towline_transcripts SET
+            mtime = greatest(mtime, (extract(epoch FROM clock_timestamp()) * 1000)::bigint),
+            summary = $3
+        WHERE id = $1 AND summary IS NOT DISTINCT FROM $2
+        RETURNING id
+    )
+    INSERT INTO towline_entries (transcript, uuid, entry)
+    SELECT touched.id, added.uuid, added.entry
+    FROM touched, unnest($4::text[], $5::text[]) WITH ORDINALITY AS added (uuid, entry, place)
+    ORDER BY place";
 const PRESENT: &str = "
     SELECT uuid FROM towline_entries WHERE transcript = $1 AND uuid = ANY ($2)";
 const INSERT: &str = "
@@ -71,17 +100,91 @@ const SUMMARISE: &str = "UPDATE towline_transcripts SET summary = $2 WHERE id = 
 /// Calls block, and are refused on a thread that runs an asynchronous Tokio task. A store that was
 /// open when its process forked must not be used by the child.
 pub struct PostgresStore {
-    config: Config,
+    address: Address,
     link: Mutex<Option<Link>>,
 }
 
 /// An open connection and what was prepared on it.
 struct Link {
     client: Client,
+    /// Of the transcripts that were appended to last, the newest behind.
+    known: VecDeque<Known>,
+    add: Statement,
     touch: Statement,
     present: Statement,
     insert: Statement,
     summarise: Statement,
+}
+
+/// How a transcript stood after an append.
+#[derive(Debug)]
+struct Known {
+    key: SessionKey,
+    id: i64,
+    summary: Option<String>,
+}
+
+/// How many transcripts are kept in mind.
+const MOST_KNOWN: usize = 32;
+
+impl Link {
+    fn remember(&mut self, known: Known) {
+        self.forget(&known.key);
+        if self.known.len() >= MOST_KNOWN {
+            self.known.pop_front();
+        }
+        self.known.push_back(known);
+    }
+
+    /// What is known of a transcript, to be remembered again when it still holds.
+    fn forget(&mut self, key: &SessionKey) -> Option<Known> {
+        let at = self.known.iter().position(|known| known.key == *key)?;
+        self.known.remove(at)
+    }
+
+    /// Adds entries in one statement; `false` when that cannot be.
+    fn add_to_known(
+        &mut self,
+        key: &SessionKey,
+        entries: &[Entry],
+    ) -> Result<bool, postgres::Error> {
+        let Some(known) = self.forget(key) else {
+            return Ok(false);
+        };
+        let (uuids, added): (Vec<Option<String>>, Vec<&Entry>) =
+            not_yet_there(entries, |_| false).into_iter().unzip();
+        let texts: Vec<&str> = added.iter().map(|entry| entry.as_str()).collect();
+        let summary = match key.subpath() {
+            None => Some(fold(known.summary.as_deref(), &key.session_id, &added)),
+            Some(_) => None,
+        };
+        let values: [&(dyn ToSql + Sync); 5] =
+            [&known.id, &known.summary, &summary, &uuids, &texts];
+        match self.client.execute(&self.add, &values) {
+            Ok(0) => Ok(false),
+            Ok(_) => {
+                self.remember(Known { summary, ..known });
+                Ok(true)
+            }
+            Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Adds what is not there yet.
+    fn add_what_is_new(
+        &mut self,
+        key: &SessionKey,
+        entries: &[Entry],
+    ) -> Result<(), postgres::Error> {
+        let mut change = self.client.transaction()?;
+        let statements = (&self.touch, &self.present, &self.insert, &self.summarise);
+        let (id, summary) = add(&mut change, statements, key, entries)?;
+        change.commit()?;
+        let key = key.clone();
+        self.remember(Known { key, id, summary });
+        Ok(())
+    }
 }
 
 impl std::fmt::Debug for PostgresStore {
@@ -89,25 +192,18 @@ impl std::fmt::Debug for PostgresStore {
         // The password stays out.
         formatter
             .debug_struct("PostgresStore")
-            .field("hosts", &self.config.get_hosts())
-            .field("database", &self.config.get_dbname())
+            .field("hosts", &self.address.config.get_hosts())
+            .field("database", &self.address.config.get_dbname())
             .finish_non_exhaustive()
     }
 }
 
 impl PostgresStore {
-    /// Connects to the database of a `postgres://` URL and makes the tables, or brings those of an
+    /// Connects to the database of a `postgres://` URL (see [`open`](super::open)) and makes the tables, or brings those of an
     /// older version up to date. Tables of a newer version are refused.
     pub fn open(url: &str) -> Result<Self, StoreError> {
-        let mut config: Config = url.parse().map_err(|error: postgres::Error| {
-            // The URL may hold a password.
-            StoreError::failed(format_args!("the postgres URL is wrong: {}", told(&error)))
-        })?;
-        if matches!(config.get_ssl_mode(), SslMode::Require) {
-            return Err(StoreError::failed(
-                "PostgreSQL stores speak no TLS: use sslmode=disable over a socket, a private network or a tunnel",
-            ));
-        }
+        let mut address = Address::of_url(url)?;
+        let config = &mut address.config;
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(CONNECT);
         }
@@ -118,7 +214,7 @@ impl PostgresStore {
             config.application_name("towline");
         }
         let store = PostgresStore {
-            config,
+            address,
             link: Mutex::new(None),
         };
         store.with(|_| Ok(()))?;
@@ -144,8 +240,11 @@ impl PostgresStore {
             };
             match work(link) {
                 Ok(done) => return Ok(done),
-                Err(error) if again && (error.is_closed() || link.client.is_closed()) => {
-                    again = false;
+                Err(error) if ends_connection(&error) || link.client.is_closed() => {
+                    *slot = None;
+                    if !std::mem::take(&mut again) {
+                        return Err(failure(&error));
+                    }
                 }
                 Err(error) => return Err(failure(&error)),
             }
@@ -153,12 +252,7 @@ impl PostgresStore {
     }
 
     fn connect(&self) -> Result<Link, StoreError> {
-        let mut client = self.config.connect(NoTls).map_err(|error| {
-            StoreError::failed(format_args!(
-                "cannot connect to PostgreSQL: {}",
-                told(&error)
-            ))
-        })?;
+        let mut client = connect(&self.address.config, &self.address)?;
         migrate(&mut client)?;
         let mut prepare = |text| client.prepare(text).map_err(|error| failure(&error));
         Ok(Link {
@@ -166,6 +260,8 @@ impl PostgresStore {
             present: prepare(PRESENT)?,
             insert: prepare(INSERT)?,
             summarise: prepare(SUMMARISE)?,
+            add: prepare(ADD)?,
+            known: VecDeque::new(),
             client,
         })
     }
@@ -212,13 +308,13 @@ fn migrate(client: &mut Client) -> Result<(), StoreError> {
     check(run(client).map_err(|error| failure(&error))?)
 }
 
-/// Adds what is not there yet, under the lock on the transcript's row.
+/// Adds what is not there yet, under the lock on the transcript's row; the row and its summary.
 fn add(
     change: &mut Transaction<'_>,
     statements: (&Statement, &Statement, &Statement, &Statement),
     key: &SessionKey,
     entries: &[Entry],
-) -> Result<(), postgres::Error> {
+) -> Result<(i64, Option<String>), postgres::Error> {
     let (touch, present, insert, summarise) = statements;
     let subpath = key.subpath().unwrap_or_default();
     let row = change.query_one(touch, &[&key.project_key, &key.session_id, &subpath])?;
@@ -235,16 +331,19 @@ fn add(
     }
     let fresh = not_yet_there(entries, |uuid| there.contains(uuid));
     if fresh.is_empty() {
-        return Ok(());
+        return Ok((id, summary));
     }
     let (uuids, added): (Vec<Option<String>>, Vec<&Entry>) = fresh.into_iter().unzip();
     let texts: Vec<&str> = added.iter().map(|entry| entry.as_str()).collect();
     change.execute(insert, &[&id, &uuids, &texts])?;
-    if key.subpath().is_none() {
-        let folded = fold(summary.as_deref(), &key.session_id, &added);
+    if key.subpath().is_some() {
+        return Ok((id, summary));
+    }
+    let folded = Some(fold(summary.as_deref(), &key.session_id, &added));
+    if folded != summary {
         change.execute(summarise, &[&id, &folded])?;
     }
-    Ok(())
+    Ok((id, folded))
 }
 
 impl SessionStore for PostgresStore {
@@ -256,11 +355,9 @@ impl SessionStore for PostgresStore {
         if entries.is_empty() {
             return Ok(());
         }
-        self.with(|link| {
-            let mut change = link.client.transaction()?;
-            let statements = (&link.touch, &link.present, &link.insert, &link.summarise);
-            add(&mut change, statements, key, entries)?;
-            change.commit()
+        self.with(|link| match link.add_to_known(key, entries)? {
+            true => Ok(()),
+            false => link.add_what_is_new(key, entries),
         })
     }
 
@@ -336,6 +433,15 @@ impl SessionStore for PostgresStore {
         })?;
         Ok(rows.iter().map(|row| row.get(0)).collect())
     }
+}
+
+/// Whether the connection is lost with this error: the server may have said so before it is seen
+/// to be closed.
+fn ends_connection(error: &postgres::Error) -> bool {
+    let severity = error
+        .as_db_error()
+        .and_then(|error| error.parsed_severity());
+    error.is_closed() || matches!(severity, Some(Severity::Fatal | Severity::Panic))
 }
 
 fn failure(error: &postgres::Error) -> StoreError {
