@@ -293,6 +293,8 @@ def compare_forked(comparison, what, both, name, before, ours, other) -> None:
 class Stores:
     """The official package's functions over its store in memory."""
 
+    import_project = None
+
     def __init__(self) -> None:
         self.store = InMemorySessionStore()
 

@@ -25,9 +25,14 @@ PROMPTS = [
 
 
 class Tree:
-    """A config directory with sessions, and the directories they ran in."""
+    """A config directory with sessions, and the directories they ran in.
 
-    def __init__(self, root: Path, seed: int) -> None:
+    ``odd`` makes also what no CLI writes and the official packages read in different ways: results
+    whose parent is nowhere, times with an offset, spaces between tokens.
+    """
+
+    def __init__(self, root: Path, seed: int, odd: bool = True) -> None:
+        self.odd = odd
         self.root = root
         self.random = random.Random(seed)
         self.config = root / "config"
@@ -45,7 +50,8 @@ class Tree:
         self.clock += self.random.choice([0, 1, 250, 1000, 60_000])
         seconds, millis = divmod(self.clock, 1000)
         base = datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%S")
-        return self.random.choice([f"{base}.{millis:03d}Z"] * 9 + [f"{base}+02:00"])
+        usual = f"{base}.{millis:03d}Z"
+        return self.random.choice([usual] * 9 + [f"{base}+02:00" if self.odd else usual])
 
     def text(self) -> str:
         return " ".join(self.random.choice(self.words) for _ in range(self.random.randint(1, 30)))
@@ -116,7 +122,7 @@ class Tree:
                 ]
                 result = self.link(
                     "user",
-                    self.random.choice([parent] * 9 + [self.uuid()]),
+                    self.random.choice([parent] * 9 + [self.uuid() if self.odd else parent]),
                     session,
                     message={"role": "user", "content": content},
                     toolUseResult={"stdout": "x"},
@@ -189,7 +195,7 @@ class Tree:
 
     def content(self, lines: list[dict]) -> bytes:
         # The CLI writes no spaces; other programs may.
-        self.separators = self.random.choice([(",", ":")] * 9 + [None])
+        self.separators = self.random.choice([(",", ":")] * 9 + [None if self.odd else (",", ":")])
         texts = [self.dump(line).encode("utf-8", "surrogatepass") for line in lines]
         if self.random.random() < 0.15 and texts:
             filler = {"type": "api-request", "body": "y" * self.random.choice([70_000, 200_000])}
