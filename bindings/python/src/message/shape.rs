@@ -14,6 +14,11 @@ pub(crate) struct Shape {
     unset: Py<PyDict>,
     /// The slot for the raw message.
     raw: Option<Py<PyAny>>,
+    /// The descriptor `__dict__` of the class, and how its type sets it. Some classes hide it behind
+    /// one of their own; and `PyObject_GenericSetDict` leaves the values in place that CPython keeps
+    /// inside of an instance since 3.13.
+    dict: Py<PyAny>,
+    set_dict: ffi::descrsetfunc,
 }
 
 impl Shape {
@@ -29,11 +34,14 @@ impl Shape {
             names.push(name.unbind());
         }
         let raw = class.getattr_opt("_raw")?.map(Bound::unbind);
+        let (dict, set_dict) = dict_descriptor(class)?;
         Ok(Shape {
             class: class.clone().unbind(),
             names,
             unset: unset.unbind(),
             raw,
+            dict: dict.unbind(),
+            set_dict,
         })
     }
 
@@ -79,11 +87,10 @@ impl Shape {
             }
         }
         let instance = self.allocate(py)?;
-        // SAFETY: instances of a data class have a dict; both objects are live, and the interpreter
-        // is held.
-        let status = unsafe {
-            ffi::PyObject_GenericSetDict(instance.as_ptr(), state.as_ptr(), std::ptr::null_mut())
-        };
+        // SAFETY: the slot belongs to the type of the descriptor; all objects are live, and the
+        // interpreter is held.
+        let status =
+            unsafe { (self.set_dict)(self.dict.as_ptr(), instance.as_ptr(), state.as_ptr()) };
         if status != 0 {
             return Err(PyErr::fetch(py));
         }
@@ -93,4 +100,30 @@ impl Shape {
         }
         Ok(instance)
     }
+}
+
+/// The `__dict__` that CPython has given a class or its base, and the slot that sets it.
+fn dict_descriptor<'py>(
+    class: &Bound<'py, PyType>,
+) -> PyResult<(Bound<'py, PyAny>, ffi::descrsetfunc)> {
+    let py = class.py();
+    let name = pyo3::intern!(py, "__dict__");
+    let own = py.import("types")?.getattr("GetSetDescriptorType")?;
+    for base in class.mro() {
+        let found = base.getattr(name)?.call_method1("get", (name,))?;
+        if !found.get_type().is(&own) {
+            continue;
+        }
+        // SAFETY: the object is live and the interpreter held; the slot has this type, or is null.
+        let slot = unsafe {
+            let slot = ffi::PyType_GetSlot(ffi::Py_TYPE(found.as_ptr()), ffi::Py_tp_descr_set);
+            std::mem::transmute::<*mut std::ffi::c_void, Option<ffi::descrsetfunc>>(slot)
+        };
+        if let Some(slot) = slot {
+            return Ok((found, slot));
+        }
+    }
+    Err(pyo3::exceptions::PyTypeError::new_err(format!(
+        "instances of {class} have no dict"
+    )))
 }
