@@ -176,7 +176,8 @@ impl Waiter {
         }
         let data = EventData::new_u64(id);
         let flags = EventFlags::IN | EventFlags::ONESHOT;
-        epoll::modify(&*epoll, session.fd()?, data, flags)
+        session
+            .watch(|fd| epoll::modify(&*epoll, fd, data, flags))?
             .map_err(|error| towline::Error::Wait(error.into()))?;
         let earlier = match (limit, table.sleeping_until) {
             (None, _) => false,
@@ -213,6 +214,7 @@ impl Waiter {
         table.set_deadline(id, None);
         if let Some(watched) = table.watched.remove(&id) {
             watched.unregister();
+            let _ = watched.session.unwatch();
         }
     }
 
@@ -294,10 +296,9 @@ impl Waiter {
                     table.set_deadline(id, limit.map(|limit| limit.max(Duration::from_millis(1))));
                     let data = EventData::new_u64(id);
                     let flags = EventFlags::IN | EventFlags::ONESHOT;
-                    if let Ok(fd) = session.fd() {
-                        if epoll::modify(&*self.epoll, fd, data, flags).is_ok() {
-                            return;
-                        }
+                    let armed = session.watch(|fd| epoll::modify(&*self.epoll, fd, data, flags));
+                    if matches!(armed, Ok(Ok(()))) {
+                        return;
                     }
                     break;
                 }
@@ -311,7 +312,8 @@ impl Waiter {
 /// Nothing is reported of the session before it is armed.
 fn register(epoll: &OwnedFd, session: &Session, id: u64) -> Result<(), towline::Error> {
     let data = EventData::new_u64(id);
-    epoll::add(epoll, session.fd()?, data, EventFlags::ONESHOT)
+    session
+        .watch(|fd| epoll::add(epoll, fd, data, EventFlags::ONESHOT))?
         .map_err(|error| towline::Error::Wait(error.into()))
 }
 
@@ -337,10 +339,8 @@ fn wait(epoll: &OwnedFd, limit: Option<Duration>) -> Vec<u64> {
 
 impl Watched {
     fn unregister(&self) {
-        if let Ok(fd) = self.session.fd() {
-            // Not registered any more: that is what is wanted.
-            let _ = epoll::delete(&*self.epoll, fd);
-        }
+        // Not registered any more: that is what is wanted.
+        let _ = self.session.watch(|fd| epoll::delete(&*self.epoll, fd));
     }
 }
 

@@ -1,6 +1,7 @@
 //! Messages that wait for their reader, and the iterator over them.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pyo3::exceptions::PyStopAsyncIteration;
 use pyo3::gc::{PyTraverseError, PyVisit};
@@ -10,6 +11,25 @@ use towline::RawMessage;
 
 use crate::message::{decode, Decoded, Types};
 use crate::ready::ready;
+
+/// Bytes of lines that wait in all inboxes.
+static WAITING: AtomicUsize = AtomicUsize::new(0);
+
+/// Above this many of them, what a session may take at once is small: an event loop drains all
+/// sessions that have something before the first reader runs.
+const MUCH: usize = 4 << 20;
+
+/// What a session may take in any case.
+const LITTLE: usize = 8 << 10;
+
+/// Places that an empty inbox keeps.
+const IDLE_PLACES: usize = 32;
+
+/// How many bytes a session may take now, of `most` that it would.
+pub(crate) fn allowance(most: usize) -> usize {
+    let left = MUCH.saturating_sub(WAITING.load(Ordering::Relaxed));
+    left.min(most).max(LITTLE)
+}
 
 /// What waits.
 enum Item {
@@ -36,8 +56,12 @@ pub(crate) struct Inbox {
 }
 
 impl Inbox {
-    pub(crate) fn push_line(&mut self, line: RawMessage, unknown: bool) {
+    /// Adds a line; `more` of them may follow.
+    pub(crate) fn push_line(&mut self, line: RawMessage, unknown: bool, more: usize) {
         self.unknown = unknown;
+        if self.items.capacity() == 0 {
+            self.items.reserve(more);
+        }
         let bytes = line.json().len();
         self.push(Item::Line(line), bytes);
     }
@@ -45,21 +69,34 @@ impl Inbox {
     fn push(&mut self, item: Item, bytes: usize) {
         let weight = u32::try_from(bytes).unwrap_or(u32::MAX);
         self.bytes += weight as usize;
+        WAITING.fetch_add(weight as usize, Ordering::Relaxed);
         self.items.push_back((item, weight));
     }
 
     fn pop(&mut self) -> Option<Item> {
         let (item, weight) = self.items.pop_front()?;
         self.bytes -= weight as usize;
-        if self.items.is_empty() && self.items.capacity() > 1024 {
+        WAITING.fetch_sub(weight as usize, Ordering::Relaxed);
+        if self.items.is_empty() && self.items.capacity() > IDLE_PLACES {
             self.items = VecDeque::new();
         }
         Some(item)
     }
 
+    fn clear(&mut self) {
+        self.items.clear();
+        WAITING.fetch_sub(std::mem::take(&mut self.bytes), Ordering::Relaxed);
+    }
+
     /// Those to wake, once the inbox is not borrowed any more.
     pub(crate) fn take_waiters(&mut self) -> Vec<Py<PyAny>> {
         std::mem::take(&mut self.waiters)
+    }
+}
+
+impl Drop for Inbox {
+    fn drop(&mut self) {
+        self.clear();
     }
 }
 
@@ -144,7 +181,7 @@ impl Inbox {
 
     fn __clear__(&mut self) {
         self.waiters.clear();
-        self.items.clear();
+        self.clear();
     }
 }
 

@@ -14,7 +14,7 @@ use towline::{
 };
 
 use crate::errors::{ended, exception, request};
-use crate::inbox::Inbox;
+use crate::inbox::{allowance, Inbox};
 use crate::json;
 use crate::message::from_dict;
 use crate::pipe::Pipe;
@@ -28,7 +28,7 @@ const BATCH_BYTES: usize = 1024 * 1024;
 /// The graces of a session that nobody has closed.
 const DROP_GRACE: Duration = Duration::from_secs(1);
 
-/// A session. Events are taken with `drain` by whoever watches `fd`, or with `wait`.
+/// A session. Events are taken with `drain` by whoever uses `watch`, or with `wait`.
 #[pyclass(frozen, module = "towline._native")]
 pub(crate) struct Session {
     session: towline::Session,
@@ -66,12 +66,16 @@ impl Session {
         let mut events = Vec::new();
         if wait != Some(Duration::ZERO) {
             match self.session.poll(wait) {
+                // The CLI waits for the answer: hardly anything else can be ready.
+                Ok(Some(event @ Event::Request(_))) => return (vec![event], None),
                 Ok(Some(event)) => events.push(event),
                 Ok(None) => return (events, None),
                 Err(error) => return (events, Some(error)),
             }
         }
-        let error = self.session.poll_batch(limit, BATCH_BYTES, &mut events);
+        let error = self
+            .session
+            .poll_batch(limit, allowance(BATCH_BYTES), &mut events);
         (events, error.err())
     }
 
@@ -83,7 +87,9 @@ impl Session {
     ) -> PyResult<Option<Bound<'py, PyList>>> {
         let mut others: Option<Bound<'py, PyList>> = None;
         let mut filled: Vec<Py<Inbox>> = Vec::new();
+        let mut more = events.len();
         for event in events {
+            more -= 1;
             let (message, turn) = match event {
                 Event::Message { message, turn } => (message, turn),
                 event => {
@@ -97,7 +103,7 @@ impl Session {
             };
             self.note(&message);
             let inbox = self.inbox_of(py, turn);
-            inbox.borrow_mut(py).push_line(message, self.unknown);
+            inbox.borrow_mut(py).push_line(message, self.unknown, more);
             if !filled.last().is_some_and(|last| last.is(&inbox)) {
                 filled.push(inbox);
             }
@@ -258,10 +264,15 @@ impl Session {
         Ok((Session::with(session, inbox, unknown), Pipe::new(end)))
     }
 
-    /// The descriptor to watch. It stays the session's own.
-    fn fd(&self, py: Python<'_>) -> PyResult<i32> {
-        let fd = self.session.fd().map_err(|error| exception(py, error))?;
-        Ok(fd.as_raw_fd())
+    /// The descriptor to watch, until `unwatch`. It stays the session's own.
+    fn watch(&self, py: Python<'_>) -> PyResult<i32> {
+        let fd = self.session.watch(|fd| fd.as_raw_fd());
+        fd.map_err(|error| exception(py, error))
+    }
+
+    /// The descriptor is watched no more; it is closed when the session has ended.
+    fn unwatch(&self, py: Python<'_>) -> PyResult<()> {
+        self.session.unwatch().map_err(|error| exception(py, error))
     }
 
     /// Seconds until `drain` has to be called even if the descriptor is not readable.

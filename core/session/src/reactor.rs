@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
@@ -30,23 +31,60 @@ impl Ready {
 
 #[derive(Debug)]
 pub(crate) struct Reactor {
+    /// Gone once nothing more can become ready.
+    fds: RwLock<Option<Arc<Fds>>>,
+    /// Set once the descriptor was lent for as long as the reactor lives.
+    lent: OnceLock<Arc<Fds>>,
+}
+
+#[derive(Debug)]
+struct Fds {
     epoll: OwnedFd,
     wake: OwnedFd,
 }
 
 impl Reactor {
     pub(crate) fn new() -> io::Result<Reactor> {
-        let reactor = Reactor {
+        let fds = Fds {
             epoll: epoll::create(CreateFlags::CLOEXEC)?,
             wake: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?,
         };
-        reactor.add(Source::Wake, reactor.wake.as_fd(), EventFlags::IN)?;
-        Ok(reactor)
+        let data = EventData::new_u64(Source::Wake as u64);
+        epoll::add(&fds.epoll, fds.wake.as_fd(), data, EventFlags::IN)?;
+        Ok(Reactor {
+            fds: RwLock::new(Some(Arc::new(fds))),
+            lent: OnceLock::new(),
+        })
     }
 
-    /// Readable when something is ready.
-    pub(crate) fn fd(&self) -> BorrowedFd<'_> {
-        self.epoll.as_fd()
+    fn with<T>(&self, work: impl FnOnce(&Fds) -> T) -> Option<T> {
+        let fds = self.fds.read().unwrap_or_else(PoisonError::into_inner);
+        fds.as_deref().map(work)
+    }
+
+    fn held(&self) -> Option<Arc<Fds>> {
+        let fds = self.fds.read().unwrap_or_else(PoisonError::into_inner);
+        fds.clone()
+    }
+
+    /// Readable when something is ready; open as long as the reactor lives. `None` after
+    /// [`release`](Reactor::release).
+    pub(crate) fn fd(&self) -> Option<BorrowedFd<'_>> {
+        if self.lent.get().is_none() {
+            let _ = self.lent.set(self.held()?);
+        }
+        self.lent.get().map(|fds| fds.epoll.as_fd())
+    }
+
+    /// The same descriptor, for who lets go of it before [`release`](Reactor::release).
+    pub(crate) fn with_fd<T>(&self, work: impl FnOnce(BorrowedFd<'_>) -> T) -> Option<T> {
+        self.with(|fds| work(fds.epoll.as_fd()))
+    }
+
+    /// Nothing more can become ready: the descriptors are closed, unless they are lent.
+    pub(crate) fn release(&self) {
+        let mut fds = self.fds.write().unwrap_or_else(PoisonError::into_inner);
+        *fds = None;
     }
 
     pub(crate) fn add(
@@ -56,25 +94,27 @@ impl Reactor {
         flags: EventFlags,
     ) -> io::Result<()> {
         let data = EventData::new_u64(source as u64);
-        epoll::add(&self.epoll, fd, data, flags)?;
-        Ok(())
+        match self.with(|fds| epoll::add(&fds.epoll, fd, data, flags)) {
+            Some(added) => Ok(added?),
+            None => Err(io::ErrorKind::NotConnected.into()),
+        }
     }
 
     /// Must be called before the descriptor is closed.
     pub(crate) fn remove(&self, fd: BorrowedFd<'_>) {
         // Not registered any more: that is what is wanted.
-        let _ = epoll::delete(&self.epoll, fd);
+        let _ = self.with(|fds| epoll::delete(&fds.epoll, fd));
     }
 
     /// Makes the descriptor readable until [`clear_wake`](Reactor::clear_wake).
     pub(crate) fn wake(&self) {
         // Full means awake already.
-        let _ = rustix::io::write(&self.wake, &1u64.to_ne_bytes());
+        let _ = self.with(|fds| rustix::io::write(&fds.wake, &1u64.to_ne_bytes()));
     }
 
     pub(crate) fn clear_wake(&self) {
         // Empty means cleared already.
-        let _ = rustix::io::read(&self.wake, &mut [0; 8]);
+        let _ = self.with(|fds| rustix::io::read(&fds.wake, &mut [0; 8]));
     }
 
     /// Waits for something to be ready, for ever without a limit.
@@ -82,6 +122,9 @@ impl Reactor {
         const NOTHING: Event = Event {
             flags: EventFlags::empty(),
             data: EventData::new_u64(0),
+        };
+        let Some(fds) = self.held() else {
+            return Err(io::ErrorKind::NotConnected.into());
         };
         let mut events = [NOTHING; 5];
         // Rounded up to milliseconds: waking early would mean waiting again.
@@ -92,7 +135,7 @@ impl Reactor {
                 tv_nsec: ms % 1000 * 1_000_000,
             }
         });
-        let found = match epoll::wait(&self.epoll, &mut events, limit.as_ref()) {
+        let found = match epoll::wait(&fds.epoll, &mut events, limit.as_ref()) {
             Ok(found) => found,
             Err(Errno::INTR) => 0,
             Err(error) => return Err(error.into()),

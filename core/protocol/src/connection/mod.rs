@@ -228,6 +228,12 @@ impl Connection {
         self.framer.read_buffer()
     }
 
+    /// As [`read_buffer`](Connection::read_buffer), with room for about `most` bytes at most, for an
+    /// owner that wants to hold no more of the output than it can pass on.
+    pub fn read_buffer_within(&mut self, most: usize) -> &mut [u8] {
+        self.framer.read_buffer_within(most)
+    }
+
     /// `n` bytes of the CLI's output now stand in the read buffer.
     pub fn received(&mut self, n: usize) {
         self.framer.received(n);
@@ -336,7 +342,7 @@ impl Connection {
     /// Gives back memory that an idle connection does not need.
     pub fn shrink(&mut self) {
         self.framer.shrink();
-        if self.events.is_empty() && self.events.capacity() > 64 {
+        if self.events.is_empty() && self.events.capacity() > 16 {
             self.events = VecDeque::new();
         }
     }

@@ -109,12 +109,17 @@ impl Framer {
 
     /// Room to read into, never empty.
     pub fn read_buffer(&mut self) -> &mut [u8] {
-        let room = self.read_size.max(self.filled.min(4 * LARGEST_READ));
-        if self.buffer.len() - self.filled < self.read_size {
+        self.read_buffer_within(usize::MAX)
+    }
+
+    /// As [`read_buffer`](Framer::read_buffer), with room for `most` bytes at most, or a little more
+    /// if that is very little. Behind a long piece of a line there may be more room too.
+    pub fn read_buffer_within(&mut self, most: usize) -> &mut [u8] {
+        let size = self.read_size.min(most.max(SMALLEST_READ));
+        let room = size.max(self.filled.min(4 * LARGEST_READ));
+        if self.buffer.len() - self.filled < size {
             self.buffer.truncate(self.filled);
-            if self.buffer.capacity() < self.filled + self.read_size
-                && !self.buffer.try_reclaim(self.read_size)
-            {
+            if self.buffer.capacity() < self.filled + size && !self.buffer.try_reclaim(size) {
                 if self.filled > LARGEST_READ {
                     self.buffer.reserve(self.filled);
                 } else {
@@ -126,7 +131,9 @@ impl Framer {
             let room = room.min(self.buffer.capacity() - self.filled);
             self.buffer.resize(self.filled + room, 0);
         }
-        self.buffer.get_mut(self.filled..).unwrap_or_default()
+        let left = self.buffer.get_mut(self.filled..).unwrap_or_default();
+        let offered = left.len().min(most.max(room));
+        left.get_mut(..offered).unwrap_or_default()
     }
 
     /// The first `n` bytes of the read buffer now hold what the CLI wrote. More than the buffer
@@ -306,6 +313,22 @@ mod tests {
         };
         assert_eq!(found.as_bytes_with_nul(), b"abc\0");
         assert_eq!(Line::default().as_bytes_with_nul(), b"\0");
+    }
+
+    #[test]
+    fn a_limited_read_buffer() {
+        let mut framer = Framer::new(1 << 20);
+        for _ in 0..10 {
+            let room = framer.read_buffer_within(10_000).len();
+            assert!((1..=10_000).contains(&room), "{room}");
+            framer.received(room);
+        }
+        // What is left of a larger one is no reason to offer more.
+        framer.receive(b"\n");
+        while framer.next_frame().is_some() {}
+        let room = framer.read_buffer().len();
+        assert!(room > 10_000, "{room}");
+        assert!(framer.read_buffer_within(10_000).len() <= 10_000);
     }
 
     #[test]

@@ -76,6 +76,11 @@ impl Child {
         self.pidfd.as_ref().map(AsFd::as_fd)
     }
 
+    /// The process was reaped: its descriptor, which may be watched no more, is closed.
+    pub(crate) fn close_pidfd(&mut self) {
+        self.pidfd = None;
+    }
+
     /// How it ended, once [`reap`](Child::reap) has seen it.
     pub(crate) fn exit(&self) -> Option<Exit> {
         self.exit

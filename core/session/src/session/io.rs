@@ -177,8 +177,8 @@ impl Core {
     /// Reads what a stream of the host has left, which nothing tells of.
     fn read_hidden(&mut self, reactor: &Reactor) {
         let mut rounds = 0;
-        while rounds < HIDDEN_READS && self.connection.held() < HIDDEN_BYTES && self.io.has_hidden()
-        {
+        let most = HIDDEN_BYTES.min(self.read_limit);
+        while rounds < HIDDEN_READS && self.connection.held() < most && self.io.has_hidden() {
             self.read_output(reactor);
             rounds += 1;
         }
@@ -189,7 +189,7 @@ impl Core {
         if !self.io.wire.output_is_open() {
             return false;
         }
-        let buffer = self.connection.read_buffer();
+        let buffer = self.connection.read_buffer_within(self.read_limit);
         let room = buffer.len();
         match self.io.wire.read(buffer) {
             Ok(0) => {

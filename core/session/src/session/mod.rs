@@ -24,6 +24,7 @@ pub use request::RequestHandle;
 pub use tools::{Tool, ToolServer};
 
 use std::collections::{BTreeMap, VecDeque};
+use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
@@ -95,6 +96,8 @@ pub(crate) struct Core {
     deferred_weight: usize,
     /// Above this many bytes of unread output nothing more is read, except for a waiting call.
     high_water: usize,
+    /// What one read takes at most, while a poll wants no more.
+    read_limit: usize,
     waiters: BTreeMap<RequestId, Waiter>,
     /// The thread that does the I/O is in the kernel, waiting.
     blocked: bool,
@@ -106,6 +109,8 @@ pub(crate) struct Core {
     onlookers: usize,
     /// The host watches the descriptor in a loop of its own.
     exported: bool,
+    /// The host has to say that it watches the descriptor no more.
+    watched: bool,
     /// When a host that watches the descriptor has to poll in any case, as it was told last.
     told: Option<Told>,
     /// The wake-up is armed because events wait for a host that watches the descriptor.
@@ -254,6 +259,22 @@ impl Shared {
         Ok(())
     }
 
+    /// Closes the descriptors once the end was told and nobody watches them.
+    fn release(&self, core: &Core) {
+        if matches!(core.end, End::Reported) && !core.watched {
+            self.reactor.release();
+        }
+    }
+
+    /// The descriptor is watched from now on.
+    fn export(&self, core: &mut Core) {
+        core.exported = true;
+        if core.has_events() || core.io.has_hidden() {
+            core.armed = true;
+            self.reactor.wake();
+        }
+    }
+
     fn after_command(&self, core: &mut Core) {
         if self.on_polling_thread() {
             return;
@@ -390,17 +411,37 @@ impl Session {
 
     /// The descriptor to watch in an event loop: readable whenever `poll` with a limit of zero
     /// would make progress. Together with [`next_timeout`](Session::next_timeout). It belongs to
-    /// the session: neither read nor close it.
-    pub fn fd(&self) -> Result<std::os::fd::BorrowedFd<'_>, Error> {
+    /// the session: neither read nor close it. The same one until the session is dropped;
+    /// [`watch`](Session::watch) lends it for a shorter time.
+    ///
+    /// Fails with [`Error::Closed`] when it is asked for the first time after [`Event::Closed`].
+    pub fn fd(&self) -> Result<BorrowedFd<'_>, Error> {
+        self.shared.check_caller()?;
+        self.shared.export(&mut self.shared.lock_core());
+        self.shared.reactor.fd().ok_or(Error::Closed)
+    }
+
+    /// As [`fd`](Session::fd), for a host that may keep the session for long after its end: `watch`
+    /// gets the descriptor and has it watched. It is good until [`unwatch`](Session::unwatch), and
+    /// closed then or when [`Event::Closed`] was given, whichever is later. A session whose
+    /// descriptor nobody has asked for closes it with that event.
+    pub fn watch<T>(&self, watch: impl FnOnce(BorrowedFd<'_>) -> T) -> Result<T, Error> {
+        self.shared.check_caller()?;
+        {
+            let mut core = self.shared.lock_core();
+            self.shared.export(&mut core);
+            core.watched = true;
+        }
+        self.shared.reactor.with_fd(watch).ok_or(Error::Closed)
+    }
+
+    /// The host watches the descriptor of [`watch`](Session::watch) no more.
+    pub fn unwatch(&self) -> Result<(), Error> {
         self.shared.check_caller()?;
         let mut core = self.shared.lock_core();
-        core.exported = true;
-        if core.has_events() || core.io.has_hidden() {
-            core.armed = true;
-            self.shared.reactor.wake();
-        }
-        drop(core);
-        Ok(self.shared.reactor.fd())
+        core.watched = false;
+        self.shared.release(&core);
+        Ok(())
     }
 
     /// How long the host's loop may wait on the descriptor before it must poll all the same;

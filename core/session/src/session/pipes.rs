@@ -78,7 +78,7 @@ impl Pipes {
     }
 
     pub(super) fn must_look(&self) -> bool {
-        self.child.pidfd().is_none()
+        self.child.pidfd().is_none() && self.child.exit().is_none()
     }
 
     pub(super) fn ends(&mut self, ready: Ready) -> bool {
@@ -137,7 +137,9 @@ impl Pipes {
         if let Some(pidfd) = self.child.pidfd() {
             reactor.remove(pidfd);
         }
-        self.child.reap();
+        if self.child.reap().is_some() {
+            self.child.close_pidfd();
+        }
         if let Some(watchdog) = self.watchdog.take() {
             watchdog.forget(self.child.id());
         }

@@ -105,12 +105,14 @@ impl Drop for Polling<'_> {
         let mut core = self.shared.lock_core();
         self.shared.poller.store(0, Ordering::Relaxed);
         self.handlers = None;
+        core.read_limit = usize::MAX;
         core.connection.shrink();
         if core.exported && !core.armed && (core.has_events() || core.io.has_hidden()) {
             core.armed = true;
             self.shared.reactor.wake();
         }
         core.tell(self.shared);
+        self.shared.release(&core);
     }
 }
 
@@ -305,7 +307,8 @@ impl Session {
     /// As [`poll`](Session::poll) with a limit of zero, again and again: appends what there is to
     /// `out`, up to `events` of them and until they keep more than `bytes` in memory (one at
     /// least), with the session locked once for many. What is ready is read and written and handlers
-    /// are run on the way.
+    /// are run on the way; `bytes` also bounds what one call reads ahead of what it gives, so that a
+    /// host with many sessions can share its memory out among them.
     ///
     /// `true` when one of the limits stopped it: there may be more. `false` when there was nothing
     /// left, and the descriptor tells of what comes. After [`Event::Closed`], the last one, the
@@ -321,6 +324,7 @@ impl Session {
             return Ok(false);
         };
         let (mut count, mut weight) = (0, 0);
+        core.read_limit = bytes / 2;
         loop {
             let before = count;
             let full = polling.run(
@@ -345,6 +349,8 @@ impl Session {
             match full {
                 Some(last) => return Ok(!last),
                 None if count == before => return Ok(false),
+                // One more read could bring more than there is room for.
+                None if weight > bytes / 2 => return Ok(true),
                 None => core = self.shared.lock_core(),
             }
         }

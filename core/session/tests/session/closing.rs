@@ -1,5 +1,6 @@
 //! The end of a session.
 
+use std::os::fd::AsRawFd;
 use std::sync::{mpsc, Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -400,4 +401,57 @@ fn what_was_sent_is_written_before_the_end() {
     assert_eq!(session.exit(), Some(Exit::Code(0)));
     fake.check();
     assert!(fake.received().iter().any(|line| line["type"] == "user"));
+}
+
+/// A host may keep a session that has ended, for what it tells.
+#[test]
+fn an_ended_session_holds_no_descriptor() {
+    in_child("closing::an_ended_session_holds_no_descriptor", || {
+        let fake = Fake::new(json!([]));
+        let open = || {
+            let session = fake.begin();
+            session.connect(Some(LONG)).unwrap();
+            session
+        };
+        let end = |session: &Session| {
+            session.close().unwrap();
+            assert!(until_closed(session).error.is_none());
+        };
+        let before = open_descriptors();
+
+        let session = open();
+        end(&session);
+        assert_eq!(open_descriptors(), before);
+        assert_eq!(session.exit(), Some(Exit::Code(0)));
+        assert!(matches!(session.fd(), Err(Error::Closed)));
+        assert!(matches!(session.watch(|_| ()), Err(Error::Closed)));
+        session.wake().unwrap();
+
+        // Watched: until the host says that it is not, before the end or after it.
+        for sooner in [false, true] {
+            let session = open();
+            let number = session.watch(|fd| fd.as_raw_fd()).unwrap();
+            if sooner {
+                session.unwatch().unwrap();
+                assert_eq!(session.watch(|fd| fd.as_raw_fd()).unwrap(), number);
+                session.unwatch().unwrap();
+            }
+            end(&session);
+            if !sooner {
+                assert!(open_descriptors() > before);
+                assert_eq!(session.watch(|fd| fd.as_raw_fd()).unwrap(), number);
+            }
+            session.unwatch().unwrap();
+            assert_eq!(open_descriptors(), before);
+        }
+
+        // Lent for as long as the session lives.
+        let session = open();
+        let number = session.fd().unwrap().as_raw_fd();
+        end(&session);
+        assert_eq!(session.fd().unwrap().as_raw_fd(), number);
+        assert!(open_descriptors() > before);
+        drop(session);
+        assert_eq!(open_descriptors(), before);
+    });
 }

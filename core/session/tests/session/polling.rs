@@ -227,3 +227,39 @@ fn a_waiting_call_keeps_its_limit_and_does_not_spin() {
     );
     session.close().unwrap();
 }
+
+/// What a batch may weigh bounds what is read for it: the pipe keeps the rest.
+#[test]
+fn a_small_batch_reads_little() {
+    let fake = Fake::new(json!([
+        {"expect": {"type": "user"}},
+        {"repeat": 2000, "steps": [{"emit_big": {"type": "system", "n": "$i", "fill": "@FILL@"}, "bytes": 1000}]},
+    ]));
+    let session = fake.begin();
+    session.connect(Some(LONG)).unwrap();
+    session.send("x").unwrap();
+    const SMALL: usize = 16 << 10;
+    let mut found = 0;
+    let mut events = Vec::new();
+    while found < 2000 {
+        let before = session.stats().bytes_read;
+        let more = session.poll_batch(usize::MAX, SMALL, &mut events).unwrap();
+        let read = session.stats().bytes_read - before;
+        assert!(read <= SMALL as u64, "{read} bytes read");
+        let weight: usize = events
+            .iter()
+            .map(|event| match event {
+                Event::Message { message, .. } => message.json().len(),
+                _ => 0,
+            })
+            .sum();
+        assert!(weight <= SMALL + 4096, "{weight} bytes given");
+        found += messages(&events).len();
+        events.clear();
+        if !more && found < 2000 {
+            let event = session.poll(Some(LONG)).unwrap().unwrap();
+            found += messages(&[event]).len();
+        }
+    }
+    session.close().unwrap();
+}

@@ -97,7 +97,7 @@ class AsyncioLoop:
 
     def watch(self, engine: "Engine") -> None:
         self._engine = engine
-        self._fd = engine.session.fd()
+        self._fd = engine.session.watch()
         self._loop.add_reader(self._fd, self._ready)
         self._arm(engine)
 
@@ -137,10 +137,11 @@ class AsyncioLoop:
             self._arm(self._engine)
 
     def unwatch(self) -> None:
-        if self._engine is not None:
-            self._engine = None
+        engine, self._engine = self._engine, None
+        if engine is not None:
             if not self._loop.is_closed():
                 self._loop.remove_reader(self._fd)
+            engine.session.unwatch()
             if self._timer is not None:
                 self._timer.cancel()
                 self._timer = None

@@ -107,7 +107,7 @@ class TrioLoop:
 
     async def _pump(self, engine: "Engine") -> None:
         session = engine.session
-        fd = session.fd()
+        fd = session.watch()
         while self._engine is not None:
             timeout = session.next_timeout()
             if timeout != 0.0:
@@ -124,4 +124,6 @@ class TrioLoop:
         self._resumed.set()
 
     def unwatch(self) -> None:
-        self._engine = None
+        engine, self._engine = self._engine, None
+        if engine is not None:
+            engine.session.unwatch()
