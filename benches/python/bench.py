@@ -31,6 +31,7 @@ SCENARIOS: dict[str, tuple[int, str, float, str]] = {
     "import": (0, "cpu_us", 0.143, "import"),
     "whole": (1, "seconds", 0.5, "whole"),
     "stream": (200_000, "us", 1 / 8, "stream"),
+    "stream-read": (200_000, "us", 1 / 8, "stream-read"),
     "permission": (2000, "us", 0.45, "permission"),
     "hook": (2000, "us", 0.45, "hook"),
     "tool": (500, "us", 1 / 25, "tool"),

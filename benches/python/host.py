@@ -41,6 +41,19 @@ async def stream(sdk, cli: str, count: int) -> dict[str, float]:
     return watch.each(count)
 
 
+async def stream_read(sdk, cli: str, count: int) -> dict[str, float]:
+    """The same by a reader that looks at the text of every event."""
+    os.environ["FAKE_CLI_BENCH"] = f"stream:{count}"
+    watch, seen = None, 0
+    async for message in sdk.query(prompt="go", options=sdk.ClaudeAgentOptions(cli_path=cli)):
+        if watch is None:
+            watch = Stopwatch()
+        if type(message) is sdk.StreamEvent:
+            seen += len(message.event["delta"]["text"]) > 0
+    assert watch is not None and seen == count, seen
+    return watch.each(count)
+
+
 async def converse(sdk, options) -> Stopwatch:
     """A turn to warm up, then the measured one."""
     async with sdk.ClaudeSDKClient(options) as client:
@@ -153,6 +166,15 @@ async def many(sdk, cli: str, sessions: int) -> dict[str, float]:
     return measured
 
 
+SCENARIOS = {
+    "stream": stream,
+    "stream-read": stream_read,
+    "whole": whole,
+    "big": big,
+    "many": many,
+}
+
+
 def main() -> None:
     module, scenario, cli, *rest = sys.argv[1:]
     count = int(rest[0]) if rest else 0
@@ -166,10 +188,8 @@ def main() -> None:
     begun = time.perf_counter()
     if scenario.startswith("sync-"):
         measured = blocking(sdk, cli, scenario[5:], count)
-    elif scenario in ("stream", "whole", "big", "many"):
-        measured = asyncio.run(
-            {"stream": stream, "whole": whole, "big": big, "many": many}[scenario](sdk, cli, count)
-        )
+    elif scenario in SCENARIOS:
+        measured = asyncio.run(SCENARIOS[scenario](sdk, cli, count))
     else:
         measured = asyncio.run(round_trip(sdk, cli, scenario, count))
     measured["seconds"] = time.perf_counter() - begun

@@ -46,6 +46,10 @@ impl<'a, 'py, 's> Parser<'a, 'py, 's> {
         }
     }
 
+    pub(crate) fn py(&self) -> Python<'py> {
+        self.py
+    }
+
     /// Reads the text from its start again.
     pub(crate) fn restart(&mut self) {
         self.at = 0;

@@ -24,6 +24,8 @@ mod _native {
     #[pymodule_export]
     use crate::inbox::{Inbox, Stream};
     #[pymodule_export]
+    use crate::message::StreamField;
+    #[pymodule_export]
     use crate::pipe::Pipe;
     #[pymodule_export]
     use crate::request::Request;
@@ -51,10 +53,10 @@ mod _native {
         crate::message::from_dict(data.py(), data, unknown)
     }
 
-    /// The stream event of a line, with its fields.
+    /// Makes the fields of a stream event that has its line yet, and gives its attributes.
     #[pyfunction]
-    fn stream_event<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
-        crate::message::stream_event(py, text)
+    fn fill<'py>(message: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        crate::message::fill(message)
     }
 
     /// `json.loads`, for text.

@@ -1,10 +1,14 @@
 //! From a line of the CLI to the message classes of `towline.types`, with the rules of the official
 //! package: what it raises, what it skips, what it leaves `None`.
 
+mod field;
 mod parse;
 mod shape;
 mod types;
 
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -12,6 +16,7 @@ use towline::{MessageType, RawMessage};
 
 use crate::json::Parser;
 use crate::strings::Strings;
+pub(crate) use field::{fill, StreamField};
 pub(crate) use types::Types;
 
 /// What a line becomes.
@@ -31,11 +36,11 @@ pub(crate) fn decode<'py>(
     unknown: bool,
 ) -> PyResult<Decoded<'py>> {
     let types = Types::get(py)?;
+    let text = line.json();
+    if line.kind() == MessageType::StreamEvent && has_event(text) {
+        return Ok(Decoded::Message(types.stream_event.undecoded(py, text)?));
+    }
     Strings::with(|strings| {
-        let text = line.json();
-        if line.kind() == MessageType::StreamEvent && has_event(text) {
-            return Ok(Decoded::Message(types.stream_event.undecoded(py, text)?));
-        }
         let mut parser = Parser::new(py, text, strings);
         let data = parser.value()?.cast_into::<PyDict>()?;
         parse::parse(py, types, &data, unknown)
@@ -44,79 +49,93 @@ pub(crate) fn decode<'py>(
 
 /// Whether a stream event can have the member that it must have.
 fn has_event(text: &str) -> bool {
-    memchr::memmem::find(text.as_bytes(), b"\"event\"").is_some()
+    // As the CLI begins one.
+    static EVENT: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"event\""));
+    text.starts_with(r#"{"type":"stream_event","event":"#) || EVENT.find(text.as_bytes()).is_some()
 }
 
-/// The stream event that is given out undecoded, with its fields.
-pub(crate) fn stream_event<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
+/// The fields of a stream event that was given out undecoded.
+fn stream_event<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyDict>> {
     let types = Types::get(py)?;
     let decoded = Strings::with(|strings| {
-        let parser = Parser::new(py, text, strings);
-        let mut decoder = Decoder { py, types, parser };
-        if let Some(event) = decoder.stream_event()? {
-            return Ok(Decoded::Message(event));
+        let mut parser = Parser::new(py, text, strings);
+        if let Some(fields) = stream_event_fields(&mut parser, types)? {
+            return Ok(Ok(fields));
         }
-        decoder.parser.restart();
-        let data = decoder.parser.value()?.cast_into::<PyDict>()?;
-        parse::parse(py, types, &data, false)
+        parser.restart();
+        let data = parser.value()?.cast_into::<PyDict>()?;
+        parse::parse(py, types, &data, false).map(Err)
     })?;
     match decoded {
-        Decoded::Message(message) => Ok(message),
-        Decoded::Raise(error) => Err(PyErr::from_value(error)),
-        Decoded::Skipped => Err(PyValueError::new_err("not a stream event")),
+        Ok(fields) => Ok(fields),
+        Err(Decoded::Message(message)) => shape::fields(&message),
+        Err(Decoded::Raise(error)) => Err(PyErr::from_value(error)),
+        Err(Decoded::Skipped) => Err(PyValueError::new_err("not a stream event")),
     }
 }
 
-struct Decoder<'a, 'py, 's> {
-    py: Python<'py>,
-    types: &'py Types,
-    parser: Parser<'a, 'py, 's>,
+/// The same read in one step; `None` when it lacks some, which the long way sees to.
+fn stream_event_fields<'py>(
+    parser: &mut Parser<'_, 'py, '_>,
+    types: &Types,
+) -> PyResult<Option<Bound<'py, PyDict>>> {
+    let mut fields = [const { None }; 6];
+    let mut more = parser.begin_object()?;
+    while more {
+        let name = parser.name()?;
+        if name.escaped {
+            return Ok(None);
+        }
+        let (place, repeats) = match name.text {
+            "uuid" => (0, false),
+            "session_id" => (1, true),
+            "event" => (2, false),
+            "parent_tool_use_id" => (3, true),
+            "user_message_uuid" => (4, true),
+            "user_message_uuids" => (5, false),
+            _ => {
+                parser.skip()?;
+                more = parser.more_members()?;
+                continue;
+            }
+        };
+        let value = if repeats {
+            parser.repeated()?
+        } else {
+            parser.value()?
+        };
+        if let Some(field) = fields.get_mut(place) {
+            *field = Some(value);
+        }
+        more = parser.more_members()?;
+    }
+    if fields.iter().take(3).any(Option::is_none) {
+        return Ok(None);
+    }
+    types
+        .stream_event
+        .fields(parser.py(), &mut fields)
+        .map(Some)
 }
 
-impl<'py> Decoder<'_, 'py, '_> {
-    /// A stream event, read straight into its fields; `None` when it lacks some or has more, which
-    /// the long way sees to.
-    fn stream_event(&mut self) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let parser = &mut self.parser;
-        let mut fields = [const { None }; 6];
+/// What a stream event has for `event`, if that is found without more ado.
+fn event_alone<'py>(py: Python<'py>, text: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+    Strings::with(|strings| {
+        let mut parser = Parser::new(py, text, strings);
         let mut more = parser.begin_object()?;
         while more {
             let name = parser.name()?;
             if name.escaped {
                 return Ok(None);
             }
-            let (place, repeats) = match name.text {
-                "uuid" => (0, false),
-                "session_id" => (1, true),
-                "event" => (2, false),
-                "parent_tool_use_id" => (3, true),
-                "user_message_uuid" => (4, true),
-                "user_message_uuids" => (5, false),
-                "type" => {
-                    parser.skip()?;
-                    more = parser.more_members()?;
-                    continue;
-                }
-                _ => return Ok(None),
-            };
-            let value = if repeats {
-                parser.repeated()?
-            } else {
-                parser.value()?
-            };
-            if let Some(field) = fields.get_mut(place) {
-                *field = Some(value);
+            if name.text == "event" {
+                return parser.value().map(Some);
             }
+            parser.skip()?;
             more = parser.more_members()?;
         }
-        if fields.iter().take(3).any(Option::is_none) {
-            return Ok(None);
-        }
-        self.types
-            .stream_event
-            .build(self.py, &mut fields, None)
-            .map(Some)
-    }
+        Ok(None)
+    })
 }
 
 /// Decodes a message that is a dict already; `None` when it is one to skip.

@@ -2,7 +2,7 @@
 
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString, PyType};
+use pyo3::types::{PyBytes, PyDict, PyString, PyType};
 
 use crate::json::set_item;
 
@@ -52,14 +52,15 @@ impl Shape {
         std::ptr::eq(class.cast(), self.class.as_ptr())
     }
 
-    /// An instance without fields that keeps the text of its message in the place of the raw one.
+    /// An instance without fields that keeps the line of its message in the place of the raw one.
     pub(crate) fn undecoded<'py>(
         &self,
         py: Python<'py>,
         text: &str,
     ) -> PyResult<Bound<'py, PyAny>> {
         let instance = self.allocate(py)?;
-        instance.setattr(pyo3::intern!(py, "_raw"), PyString::new(py, text))?;
+        let line = PyBytes::new(py, text.as_bytes());
+        set_own(&instance, pyo3::intern!(py, "_raw"), line.as_any())?;
         Ok(instance)
     }
 
@@ -73,6 +74,21 @@ impl Shape {
         }
     }
 
+    /// These values for the fields, in their order; those without are `None`.
+    pub(crate) fn fields<'py>(
+        &self,
+        py: Python<'py>,
+        values: &mut [Option<Bound<'py, PyAny>>],
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let fields = self.unset.bind(py).copy()?;
+        for (name, value) in self.names.iter().zip(values) {
+            if let Some(value) = value.take() {
+                set_item(&fields, name.bind(py), &value)?;
+            }
+        }
+        Ok(fields)
+    }
+
     /// An instance with these values for its fields, in their order; those without stay `None`.
     pub(crate) fn build<'py>(
         &self,
@@ -80,12 +96,7 @@ impl Shape {
         values: &mut [Option<Bound<'py, PyAny>>],
         raw: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let state = self.unset.bind(py).copy()?;
-        for (name, value) in self.names.iter().zip(values) {
-            if let Some(value) = value.take() {
-                set_item(&state, name.bind(py), &value)?;
-            }
-        }
+        let state = self.fields(py, values)?;
         let instance = self.allocate(py)?;
         // SAFETY: the slot belongs to the type of the descriptor; all objects are live, and the
         // interpreter is held.
@@ -126,4 +137,30 @@ fn dict_descriptor<'py>(
     Err(pyo3::exceptions::PyTypeError::new_err(format!(
         "instances of {class} have no dict"
     )))
+}
+
+/// The attributes of an instance of a data class itself, past what its class makes of `__dict__`.
+pub(super) fn fields<'py>(instance: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+    // SAFETY: the object is live and the interpreter held; the result is a new reference. An object
+    // without attributes raises.
+    let fields = unsafe {
+        let fields = ffi::PyObject_GenericGetDict(instance.as_ptr(), std::ptr::null_mut());
+        Bound::from_owned_ptr_or_err(instance.py(), fields)?
+    };
+    Ok(fields.cast_into::<PyDict>()?)
+}
+
+/// Sets an attribute, past what the class makes of setting one.
+pub(super) fn set_own(
+    instance: &Bound<'_, PyAny>,
+    name: &Bound<'_, PyString>,
+    value: &Bound<'_, PyAny>,
+) -> PyResult<()> {
+    // SAFETY: all three objects are live, and the interpreter is held.
+    let status =
+        unsafe { ffi::PyObject_GenericSetAttr(instance.as_ptr(), name.as_ptr(), value.as_ptr()) };
+    match status {
+        0 => Ok(()),
+        _ => Err(PyErr::fetch(instance.py())),
+    }
 }

@@ -409,39 +409,14 @@ class ResultMessage(_Received):
     """All prompts with a uuid that the turn took in, at most 64 of them."""
 
 
-class _Field(Late):
-    """A field of a `StreamEvent`. All are decoded when the first is asked for: most readers of a
-    stream look at some of its events only."""
-
-    def __init__(self, name: str, *default: Any) -> None:
-        self.name = name
-        self.default = default
-
-    def __get__(self, instance: "StreamEvent | None", owner: Any = None) -> Any:
-        fields = None if instance is None else instance._decode()
-        if fields is not None and self.name in fields:
-            return fields[self.name]
-        for default in self.default:
-            return default
-        of = "type object 'StreamEvent'" if instance is None else "'StreamEvent' object"
-        raise AttributeError(f"{of} has no attribute '{self.name}'")
+class _Field(_native.StreamField, Late):
+    """A field of a `StreamEvent`. Most readers of a stream look at some of its events only, and at
+    nothing but `event`: that is decoded when it is asked for, all fields when another one is."""
 
 
 class _Undecoded(_Received):
-    """A message that is text until somebody looks at it: `_raw` is the line. Once decoded, `_raw`
-    is a tuple of the line."""
-
-    def _decode(self) -> dict[str, Any] | None:
-        """Makes the fields and gives them; `None` if they are there already."""
-        line: Any = getattr(self, "_raw", None)
-        if type(line) is not str:
-            return None
-        fields = _attributes(_native.stream_event(line))
-        own: dict[str, Any] = _attributes(self)
-        # What was assigned before stays.
-        own.update({**fields, **own} if own else fields)
-        self._raw = (line,)  # type: ignore[assignment]
-        return own
+    """A message that is a line until somebody looks at it: `_raw` is `bytes`. Once all fields are
+    made, `_raw` is a tuple of the line."""
 
     @property
     def raw(self) -> dict[str, Any] | None:
@@ -449,8 +424,8 @@ class _Undecoded(_Received):
         raw: Any = getattr(self, "_raw", None)
         if type(raw) is tuple:
             (raw,) = raw
-        if type(raw) is str:
-            whole: dict[str, Any] = _native.loads(raw)
+        if type(raw) is bytes:
+            whole: dict[str, Any] = _native.loads(raw.decode())
             return whole
         kept: dict[str, Any] | None = raw
         return kept
@@ -477,8 +452,13 @@ class StreamEvent(_Undecoded):
 
         @property
         def __dict__(self):
-            self._decode()
+            _native.fill(self)
             return _attributes(self)
+
+        def __delattr__(self, name):
+            # What is deleted must not be decoded again.
+            _native.fill(self)
+            object.__delattr__(self, name)
 
 
 if not TYPE_CHECKING:
