@@ -352,6 +352,30 @@ pub(crate) fn loads<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyA
     Strings::with(|strings| Parser::new(py, text, strings).value())
 }
 
+/// The values of these members of a JSON object.
+pub(crate) fn members<'py, const N: usize>(
+    py: Python<'py>,
+    text: &str,
+    names: [&str; N],
+) -> PyResult<[Option<Bound<'py, PyAny>>; N]> {
+    Strings::with(|strings| {
+        let mut parser = Parser::new(py, text, strings);
+        let mut values = [const { None }; N];
+        let mut more = parser.begin_object()?;
+        while more {
+            let name = parser.interned_name()?;
+            let name = name.to_str()?;
+            let place = names.iter().position(|wanted| *wanted == name);
+            match place.and_then(|place| values.get_mut(place)) {
+                Some(value) => *value = Some(parser.value()?),
+                None => parser.skip()?,
+            }
+            more = parser.more_members()?;
+        }
+        Ok(values)
+    })
+}
+
 #[inline]
 pub(crate) fn set_item(
     dict: &Bound<'_, PyDict>,

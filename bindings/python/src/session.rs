@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::os::fd::AsRawFd;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -9,14 +10,14 @@ use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use towline::{
-    CancelReason, Closed, Diagnostic, Event, MessageType, RawMessage, RequestId, TurnId,
-    TurnOutcome,
+    CancelReason, Closed, Diagnostic, Event, MessageType, RawMessage, RequestHandle, RequestId,
+    RequestKind, TurnId, TurnOutcome,
 };
 
 use crate::errors::{ended, exception, request};
 use crate::inbox::{allowance, Inbox};
 use crate::json;
-use crate::message::from_dict;
+use crate::message::{from_dict, permission_call};
 use crate::pipe::Pipe;
 use crate::request::Request;
 use crate::start::Start;
@@ -24,6 +25,9 @@ use crate::stores::StoreCall;
 
 /// Bytes of lines that are taken at once.
 const BATCH_BYTES: usize = 1024 * 1024;
+
+/// How many requests are served in one call at most: other threads may wait for something.
+const SERVED: usize = 64;
 
 /// The graces of a session that nobody has closed.
 const DROP_GRACE: Duration = Duration::from_secs(1);
@@ -37,6 +41,8 @@ pub(crate) struct Session {
     /// Whether messages of unknown types are delivered.
     unknown: bool,
     state: Mutex<State>,
+    /// How often something was waited for, to tell calls within one another.
+    waits: AtomicU64,
 }
 
 #[derive(Default)]
@@ -53,6 +59,7 @@ impl Session {
             inbox,
             unknown,
             state: Mutex::default(),
+            waits: AtomicU64::new(0),
         }
     }
 
@@ -150,7 +157,7 @@ impl Session {
     fn event<'py>(&self, py: Python<'py>, event: Event) -> PyResult<Bound<'py, PyTuple>> {
         match event {
             Event::Initialized(_) => ("initialized",).into_pyobject(py),
-            Event::Request(handle) => ("request", Request::new(handle)).into_pyobject(py),
+            Event::Request(handle) => asked(py, handle),
             Event::StoreCall(handle) => ("store", StoreCall::new(handle)).into_pyobject(py),
             Event::RequestCancelled { key, reason } => {
                 let reason = match reason {
@@ -245,6 +252,30 @@ impl Session {
     }
 }
 
+/// A request of the CLI, with what its callback gets if that is the program's own: many come in a
+/// conversation, and reading each of their parts by a call would take longer than the rest.
+fn asked<'py>(py: Python<'py>, handle: RequestHandle) -> PyResult<Bound<'py, PyTuple>> {
+    let key = handle.key().0;
+    match handle.kind() {
+        RequestKind::Hook { callback_id } => {
+            let number = callback_id.strip_prefix("hook_");
+            // One that there is not is refused like one that fails.
+            let number: usize = number
+                .and_then(|number| number.parse().ok())
+                .unwrap_or(usize::MAX);
+            let [input, id] = json::members(py, handle.json(), ["input", "tool_use_id"])?;
+            let kind = pyo3::intern!(py, "hook");
+            (kind, Request::new(handle), key, number, input, id).into_pyobject(py)
+        }
+        RequestKind::Permission => {
+            let [tool, input, context] = permission_call(py, handle.json())?;
+            let kind = pyo3::intern!(py, "permission");
+            (kind, Request::new(handle), key, tool, input, context).into_pyobject(py)
+        }
+        _ => (pyo3::intern!(py, "request"), Request::new(handle)).into_pyobject(py),
+    }
+}
+
 #[pymethods]
 impl Session {
     /// Starts a CLI.
@@ -285,24 +316,53 @@ impl Session {
     /// Takes what is ready, at most `limit` events: messages go into their inboxes, the others are
     /// returned. Raises after the end.
     fn drain<'py>(&self, py: Python<'py>, limit: usize) -> PyResult<Option<Bound<'py, PyList>>> {
-        let (events, error) = py.detach(|| self.poll(Some(Duration::ZERO), limit));
+        // It waits for nothing, and getting the interpreter back could take long.
+        let (events, error) = self.poll(Some(Duration::ZERO), limit);
         self.finish(py, events, error)
     }
 
     /// As `drain`, and waits for the first event as long as `timeout` seconds; `None` is for ever.
     /// The events are appended to `events`, so that an interrupt (Ctrl-C) loses none.
+    ///
+    /// With `hook` and `permission` requests of these kinds that come alone are no events: they are
+    /// called with what stands behind the kind, and what comes next is waited for, unless they have
+    /// waited here themselves.
+    #[pyo3(signature = (timeout, limit, events, hook=None, permission=None))]
     fn wait(
         &self,
         py: Python<'_>,
         timeout: Option<f64>,
         limit: usize,
         events: &Bound<'_, PyList>,
+        hook: Option<&Bound<'_, PyAny>>,
+        permission: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let timeout =
             timeout.and_then(|seconds| Duration::try_from_secs_f64(seconds.max(0.0)).ok());
-        let (found, error) = py.detach(|| self.poll(timeout, limit));
-        for event in self.finish(py, found, error)?.into_iter().flatten() {
-            events.append(event)?;
+        for _ in 0..SERVED {
+            let wait = self.waits.fetch_add(1, Ordering::Relaxed) + 1;
+            let (found, error) = py.detach(|| self.poll(timeout, limit));
+            let serve = match found.as_slice() {
+                [Event::Request(handle)] if error.is_none() => match handle.kind() {
+                    RequestKind::Hook { .. } => hook,
+                    RequestKind::Permission => permission,
+                    _ => None,
+                },
+                _ => None,
+            };
+            let Some(serve) = serve else {
+                for event in self.finish(py, found, error)?.into_iter().flatten() {
+                    events.append(event)?;
+                }
+                return Ok(());
+            };
+            for event in found {
+                let asked = self.event(py, event)?;
+                serve.call1(asked.get_slice(1, asked.len()))?;
+            }
+            if self.waits.load(Ordering::Relaxed) != wait {
+                return Ok(());
+            }
         }
         Ok(())
     }

@@ -11,10 +11,10 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyList};
 use towline::{MessageType, RawMessage};
 
-use crate::json::Parser;
+use crate::json::{self, Parser};
 use crate::strings::Strings;
 pub(crate) use field::{fill, StreamField};
 pub(crate) use types::Types;
@@ -136,6 +136,44 @@ fn event_alone<'py>(py: Python<'py>, text: &str) -> PyResult<Option<Bound<'py, P
         }
         Ok(None)
     })
+}
+
+/// The arguments of a permission callback: the tool, its input and the `ToolPermissionContext`, which
+/// lacks the signal and has the suggestions as the CLI wrote them.
+pub(crate) fn permission_call<'py>(
+    py: Python<'py>,
+    text: &str,
+) -> PyResult<[Option<Bound<'py, PyAny>>; 3]> {
+    let names = [
+        "tool_name",
+        "input",
+        "permission_suggestions",
+        "tool_use_id",
+        "agent_id",
+        "blocked_path",
+        "decision_reason",
+        "title",
+        "display_name",
+        "description",
+    ];
+    let [tool, input, suggestions, id, agent, path, reason, title, name, description] =
+        json::members(py, text, names)?;
+    let suggestions = suggestions.filter(|suggestions| !suggestions.is_none());
+    let suggestions = suggestions.unwrap_or_else(|| PyList::empty(py).into_any());
+    let mut fields = [
+        None,
+        Some(suggestions),
+        id,
+        agent,
+        path,
+        reason,
+        title,
+        name,
+        description,
+    ];
+    let class = &Types::get(py)?.permission_context;
+    let context = class.build(py, &mut fields, None)?;
+    Ok([tool, input, Some(context)])
 }
 
 /// Decodes a message that is a dict already; `None` when it is one to skip.

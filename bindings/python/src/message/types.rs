@@ -75,6 +75,10 @@ types! {
         "overage_resets_at", "overage_disabled_reason", "raw"
     ],
     rate_limit: "RateLimitEvent" ["rate_limit_info", "uuid", "session_id"],
+    permission_context: "ToolPermissionContext" [
+        "signal", "suggestions", "tool_use_id", "agent_id", "blocked_path", "decision_reason",
+        "title", "display_name", "description"
+    ],
     unknown: "UnknownMessage" ["type"],
     conversation_reset: "ConversationResetMessage" ["new_conversation_id", "uuid", "session_id"],
 }

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _native
 from .._errors import CLIConnectionError
-from .._mcp import call_failure, call_result
 from .._options import check_initialize
 from . import serving
 from .diagnostics import diagnose, report_stderr
@@ -49,6 +48,7 @@ class BlockingEngine:
             for name, server in launch.servers.items()
             for entry in server.entries
         }
+        self._hooks: list[Callable[..., Any]] = [hook.callback for hook in launch.hooks]
         self._events: list[tuple[Any, ...]] = []
         self._early: dict[int, tuple[Any, ...]] = {}
         self._loop: Any = None
@@ -89,10 +89,15 @@ class BlockingEngine:
     def _work(self) -> None:
         events = self._events
         if not events:
-            self.session.wait(SLICE, BATCH, events)
+            self.session.wait(SLICE, BATCH, events, self._hook, self._permission)
         while events:
             event = events.pop(0)
-            if event[0] == "request":
+            kind = event[0]
+            if kind == "hook":
+                self._hook(*event[1:])
+            elif kind == "permission":
+                self._permission(*event[1:])
+            elif kind == "request":
                 self._request(event[1])
             else:
                 self._event(event)
@@ -145,19 +150,44 @@ class BlockingEngine:
                 ended = error or CLIConnectionError("the session has ended")
                 self._answers[number] = (None, ended)
 
-    def _request(self, request: "_native.Request") -> None:
-        key = request.key
+    def _hook(
+        self, request: "_native.Request", key: int, number: int, given: Any, tool_use_id: str | None
+    ) -> None:
         signal = self._signals[key] = CancelSignal()
         try:
-            self._answer(request, signal)
+            output = self._hooks[number](given, tool_use_id, {"signal": signal})
+            serving.hook_answer(request, output if type(output) is dict else self._value(output))
         except Exception as error:
             serving.refuse(request, error)
         finally:
             self._signals.pop(key, None)
 
-    def _answer(self, request: "_native.Request", signal: CancelSignal) -> None:
+    def _permission(
+        self, request: "_native.Request", key: int, tool: str, given: Any, context: Any
+    ) -> None:
+        signal = self._signals[key] = CancelSignal()
+        try:
+            callback: Any = self.launch.permission
+            context = serving.permission_context(tool, given, context, signal)
+            result = callback(tool, given, context)
+            serving.permission_answer(request, self._value(result))
+        except Exception as error:
+            serving.refuse(request, error)
+        finally:
+            self._signals.pop(key, None)
+
+    def _request(self, request: "_native.Request") -> None:
+        try:
+            self._answer(request)
+        except Exception as error:
+            serving.refuse(request, error)
+
+    def _answer(self, request: "_native.Request") -> None:
         kind = request.kind
         if kind == "tool":
+            # A program without tools does without.
+            from .._mcp import call_failure, call_result
+
             try:
                 handler = self._tools[request.target or "", request.name or ""]
                 result = call_result(self._value(handler(request.arguments())))
@@ -168,14 +198,7 @@ class BlockingEngine:
         callback: Any = serving.handler(self.launch, request, kind)
         if callback is None:
             raise LookupError(f"this program does not serve {kind} requests")
-        if kind == "hook":
-            output = callback(*serving.hook_call(request, signal))
-            serving.hook_answer(request, output if type(output) is dict else self._value(output))
-        elif kind == "permission":
-            result = callback(*serving.permission_call(request, signal))
-            serving.permission_answer(request, self._value(result))
-        else:
-            request.answer(dumps(self._value(callback(request.data))))
+        request.answer(dumps(self._value(callback(request.data))))
 
     def _value(self, value: Any) -> Any:
         """What a callback gives. Asynchronous ones, which tools often are, run in a loop of their

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _native
 from .._errors import CLIConnectionError, ProcessError, ResultError
-from .._mcp import call_failure, call_result
 from .._options import check_initialize
 from . import serving
 from .diagnostics import diagnose, report_stderr
@@ -101,7 +100,15 @@ class Engine:
 
     def _event(self, event: tuple[Any, ...]) -> None:
         kind = event[0]
-        if kind == "request":
+        if kind == "hook":
+            signal = CancelSignal()
+            work = self._hook(signal, *event[1:])
+            self._serving[event[2]] = (self.loop.spawn(work), signal)
+        elif kind == "permission":
+            signal = CancelSignal()
+            work = self._permission(signal, *event[1:])
+            self._serving[event[2]] = (self.loop.spawn(work), signal)
+        elif kind == "request":
             self._request(event[1])
         elif kind == "response":
             answer = self._answers.pop(event[1], None)
@@ -165,16 +172,12 @@ class Engine:
     def _request(self, request: "_native.Request") -> None:
         signal = CancelSignal()
         kind = request.kind
-        if kind == "permission":
-            work = self._permission(request, signal)
-        elif kind == "hook":
-            work = self._hook(request, signal)
-        elif kind == "tool":
+        if kind == "tool":
             work = self._tool(request)
         elif kind == "mcp":
             work = self._mcp(request)
         else:
-            work = self._other(request, signal)
+            work = self._other(request)
         self._serving[request.key] = (self.loop.spawn(work), signal)
 
     def _cancel(self, key: int, reason: str) -> None:
@@ -184,31 +187,51 @@ class Engine:
             signal.abort(reason)
             task.cancel()
 
-    async def _permission(self, request: "_native.Request", signal: CancelSignal) -> None:
+    async def _permission(
+        self,
+        signal: CancelSignal,
+        request: "_native.Request",
+        key: int,
+        tool: str,
+        given: Any,
+        context: Any,
+    ) -> None:
         try:
             callback: Any = self.launch.permission
-            result = callback(*serving.permission_call(request, signal))
+            context = serving.permission_context(tool, given, context, signal)
+            result = callback(tool, given, context)
             if hasattr(result, "__await__"):
                 result = await result
             serving.permission_answer(request, result)
         except Exception as error:
             serving.refuse(request, error)
         finally:
-            self._serving.pop(request.key, None)
+            self._serving.pop(key, None)
 
-    async def _hook(self, request: "_native.Request", signal: CancelSignal) -> None:
+    async def _hook(
+        self,
+        signal: CancelSignal,
+        request: "_native.Request",
+        key: int,
+        number: int,
+        given: Any,
+        tool_use_id: str | None,
+    ) -> None:
         try:
-            callback: Any = serving.handler(self.launch, request, request.kind)
-            output = callback(*serving.hook_call(request, signal))
+            callback: Any = self.launch.hooks[number].callback
+            output = callback(given, tool_use_id, {"signal": signal})
             if hasattr(output, "__await__"):
                 output = await output
             serving.hook_answer(request, output)
         except Exception as error:
             serving.refuse(request, error)
         finally:
-            self._serving.pop(request.key, None)
+            self._serving.pop(key, None)
 
     async def _tool(self, request: "_native.Request") -> None:
+        # A program without tools does without.
+        from .._mcp import call_failure, call_result
+
         try:
             handler = self._tools[request.target or "", request.name or ""]
             try:
@@ -225,7 +248,7 @@ class Engine:
         finally:
             self._serving.pop(request.key, None)
 
-    async def _other(self, request: "_native.Request", signal: CancelSignal) -> None:
+    async def _other(self, request: "_native.Request") -> None:
         try:
             callback = serving.handler(self.launch, request, request.kind)
             if callback is None:
@@ -290,7 +313,7 @@ class Engine:
             return
         # In a child of fork() that is what went wrong.
         if not self.over.is_set():
-            self.session.fd()
+            self.session.wake()
         if not (closing and loop.is_over()):
             raise CLIConnectionError(
                 "This session was connected in another event loop, or in another thread's, and can "

@@ -21,25 +21,17 @@ if TYPE_CHECKING:
     from .._options import Launch
 
 
-def permission_call(
-    request: "Request", signal: CancelSignal
-) -> tuple[str, dict[str, Any], ToolPermissionContext]:
-    """The arguments of a permission callback."""
-    data = request.data
-    get = data.get
-    suggestions = get("permission_suggestions")
-    context = ToolPermissionContext(
-        signal,
-        [_suggestion(update) for update in suggestions] if suggestions else [],
-        get("tool_use_id"),
-        get("agent_id"),
-        get("blocked_path"),
-        get("decision_reason"),
-        get("title"),
-        get("display_name"),
-        get("description"),
-    )
-    return data["tool_name"], data["input"], context
+def permission_context(
+    tool: str | None, given: Any, context: ToolPermissionContext, signal: CancelSignal
+) -> ToolPermissionContext:
+    """The context of a permission callback, from what the native module has of it."""
+    if tool is None or given is None:
+        raise KeyError("tool_name" if tool is None else "input")
+    context.signal = signal
+    if context.suggestions:
+        given_: Any = context.suggestions
+        context.suggestions = [_suggestion(update) for update in given_]
+    return context
 
 
 def _suggestion(data: dict[str, Any]) -> PermissionUpdate:
@@ -105,22 +97,16 @@ def _updates(updates: list[PermissionUpdate] | None) -> str | None:
 _HOOK_KEYS = {"async_": "async", "continue_": "continue"}
 
 
-def hook_call(request: "Request", signal: CancelSignal) -> tuple[Any, str | None, dict[str, Any]]:
-    """The arguments of a hook callback."""
-    data = request.data
-    return data.get("input"), data.get("tool_use_id"), {"signal": signal}
-
-
 def hook_answer(request: "Request", output: Any) -> None:
     """Sends the output of a hook callback."""
+    # No opinion is what most hooks have, and encoding it would cost as much as all else here.
+    if not output and type(output) is dict:
+        request.answer("{}")
+        return
     if not isinstance(output, dict):
         raise TypeError(
             f"A hook callback must return a dict ({{}} for no opinion), got {type(output).__name__}"
         )
-    # No opinion is what most hooks have, and encoding it would cost as much as all else here.
-    if not output:
-        request.answer("{}")
-        return
     request.answer(dumps({_HOOK_KEYS.get(key, key): value for key, value in output.items()}))
 
 
@@ -134,12 +120,7 @@ def refuse(request: "Request", error: BaseException) -> None:
 
 
 def handler(launch: "Launch", request: "Request", kind: str) -> Callable[..., Any] | None:
-    """The callback for a request of this kind, which is neither a tool's nor a server's."""
-    if kind == "permission":
-        return launch.permission
-    if kind == "hook":
-        target = request.target
-        return launch.hooks[int(target[5:])].callback if target else None
+    """The callback for a request of a kind that is seldom."""
     if kind == "elicitation":
         return launch.elicitation
     if kind == "dialog":

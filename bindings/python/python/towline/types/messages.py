@@ -409,7 +409,7 @@ class ResultMessage(_Received):
     """All prompts with a uuid that the turn took in, at most 64 of them."""
 
 
-class _Field(_native.StreamField, Late):
+class _Field(_native.StreamField, Late):  # type: ignore[override]
     """A field of a `StreamEvent`. Most readers of a stream look at some of its events only, and at
     nothing but `event`: that is decoded when it is asked for, all fields when another one is."""
 
