@@ -28,9 +28,37 @@ export interface Asked {
   /** What the kind needs: a callback id, a server, a tool. */
   detail: any;
   /** Aborted when nobody waits for the answer any more. */
-  signal: AbortSignal;
+  readonly signal: AbortSignal;
   /** Its key, for what answers by itself. */
   key: number;
+}
+
+/** A request that is being answered. Few callbacks look at the signal: it is made when one does. */
+class Open implements Asked {
+  private controller: AbortController | undefined;
+  /** Nobody waits for the answer any more. */
+  over = false;
+
+  constructor(
+    readonly key: number,
+    readonly kind: string,
+    readonly requestId: string,
+    readonly request: Record<string, any>,
+    readonly detail: any,
+  ) {}
+
+  get signal(): AbortSignal {
+    if (!this.controller) {
+      this.controller = new AbortController();
+      if (this.over) this.controller.abort();
+    }
+    return this.controller.signal;
+  }
+
+  abort(): void {
+    this.over = true;
+    this.controller?.abort();
+  }
 }
 
 /** An answer: how it is given, and its text; `null` when somebody else answers. */
@@ -111,7 +139,7 @@ export class Channel implements Watched {
   private readonly pending = new Map<number, Pending>();
   /** Requests made before the start. */
   private readonly unasked = new Set<(error: unknown) => void>();
-  private readonly asked = new Map<number, AbortController>();
+  private readonly asked = new Map<number, Open>();
   private readonly waiting: ((result: IteratorResult<any, void>) => void)[] = [];
   private readonly rejecting: ((error: unknown) => void)[] = [];
   private items: any[] = [];
@@ -407,12 +435,11 @@ export class Channel implements Watched {
   }
 
   private serve([, key, kind, requestId, request, detail]: [string, number, string, string, any, any]): void {
-    const controller = new AbortController();
-    this.asked.set(key, controller);
-    const asked: Asked = { kind, requestId, request, detail, signal: controller.signal, key };
+    const asked = new Open(key, kind, requestId, request, detail);
+    this.asked.set(key, asked);
     const answer = (answered: Answered): void => {
       this.asked.delete(key);
-      if (answered && !controller.signal.aborted) this.answer(key, answered);
+      if (answered && !asked.over) this.answer(key, answered);
       this.account();
     };
     afterReaders(() => {
@@ -459,7 +486,7 @@ export class Channel implements Watched {
     this.pending.clear();
     for (const reject of this.unasked) reject(this.error ?? this.closedEarly());
     this.unasked.clear();
-    for (const controller of this.asked.values()) controller.abort();
+    for (const asked of this.asked.values()) asked.abort();
     this.asked.clear();
     this.settleWaiting();
     this.route?.ended(this.error);

@@ -195,7 +195,9 @@ export class Servers {
     const { message } = asked.request as { message: any };
     const args = await prepared.schema.parse(message?.params?.arguments ?? {});
     const extra = {
-      signal: asked.signal,
+      get signal() {
+        return asked.signal;
+      },
       requestId: message?.id,
       _meta: message?.params?._meta,
       sendNotification: async (notification: { method: string; params?: object }) =>

@@ -1,11 +1,13 @@
 /** What the CLI asks, brought to the application's callbacks and back. */
 import type { Answered, Asked, Channel, Handlers } from './channel.js';
 import type { Prepared } from './options.js';
+import type { CanUseToolOptions } from './types/permissions-callbacks.js';
 import { callStore, type StoreCall } from './store-calls.js';
 
-/** A key left out where there is no value. */
-function optional<T extends object>(values: T): Partial<T> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Partial<T>;
+/** What the CLI tells beside what the official type has. */
+interface Untyped {
+  decisionReasonType?: string;
+  requiresUserInteraction?: boolean;
 }
 
 function json(value: unknown): Answered {
@@ -76,10 +78,13 @@ export class Requests implements Handlers {
     this.prepared.servers.close();
   }
 
-  private async permission({ request, requestId, signal }: Asked): Promise<Answered> {
+  private async permission(asked: Asked): Promise<Answered> {
+    const { request, requestId } = asked;
     const rule = request.matched_ask_rule;
-    const result = await this.prepared.options.canUseTool!(request.tool_name, request.input, {
-      signal,
+    const context: CanUseToolOptions & Untyped = {
+      get signal() {
+        return asked.signal;
+      },
       suggestions: request.permission_suggestions,
       blockedPath: request.blocked_path,
       decisionReason: request.decision_reason,
@@ -91,26 +96,31 @@ export class Requests implements Handlers {
       toolUseID: request.tool_use_id,
       agentID: request.agent_id,
       requestId,
-      ...optional({
-        mcpServer: request.mcp_server,
-        decisionReasonType: request.decision_reason_type,
-        requiresUserInteraction: request.requires_user_interaction,
-        matchedAskRule: rule && {
-          source: rule.source,
-          toolName: rule.tool_name,
-          ...optional({ ruleContent: rule.rule_content }),
-        },
-      }),
-    });
+    };
+    if (request.mcp_server !== undefined) context.mcpServer = request.mcp_server;
+    if (request.decision_reason_type !== undefined) context.decisionReasonType = request.decision_reason_type;
+    if (request.requires_user_interaction !== undefined) {
+      context.requiresUserInteraction = request.requires_user_interaction;
+    }
+    if (rule) {
+      context.matchedAskRule = { source: rule.source, toolName: rule.tool_name };
+      if (rule.rule_content !== undefined) context.matchedAskRule.ruleContent = rule.rule_content;
+    }
+    const result = await this.prepared.options.canUseTool!(request.tool_name, request.input, context);
     // It was answered elsewhere.
     if (result === null) return null;
     return ['json', JSON.stringify({ ...result, toolUseID: request.tool_use_id })];
   }
 
-  private async hook({ request, detail, signal }: Asked): Promise<Answered> {
+  private async hook(asked: Asked): Promise<Answered> {
+    const { request, detail } = asked;
     const callback = this.hooks.get(detail as string);
     if (!callback) throw new Error(`No hook callback found for ID: ${detail}`);
-    const output = await callback(request.input, request.tool_use_id ?? undefined, { signal });
+    const output = await callback(request.input, request.tool_use_id ?? undefined, {
+      get signal() {
+        return asked.signal;
+      },
+    });
     return ['json', JSON.stringify(output ?? {})];
   }
 
