@@ -420,14 +420,20 @@ export class Channel implements Watched {
     }
   }
 
-  private store([, key, , call]: [string, number, number | null, StoreCall]): void {
+  private store([, key, limit, call]: [string, number, number | null, StoreCall]): void {
     this.storing += 1;
-    const done = (tell: (native: NativeSession) => void): void => {
+    let open = true;
+    const done = (tell?: (native: NativeSession) => void): void => {
+      if (!open) return;
+      open = false;
+      clearTimeout(timer);
       this.storing -= 1;
-      if (this.native && !this.released) tell(this.native);
+      if (this.native && !this.released) tell?.(this.native);
       loop.later(this);
       this.account();
     };
+    // The core gives the call up by itself; here nothing is to be kept alive for it any longer.
+    const timer = limit === null ? undefined : setTimeout(() => done(), limit).unref();
     this.handlers.store(call).then(
       (value) => done((native) => native.storeAnswer(key, JSON.stringify(value ?? null))),
       (error) => done((native) => native.storeFail(key, messageOf(error))),
