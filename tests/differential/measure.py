@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""Measures towline-transcripts against the official Python package on generated sessions.
+"""Measures towline-transcripts against the official packages on generated sessions.
 
-    measure.py PROGRAM [--sessions N] [--keep DIRECTORY]
+    measure.py PROGRAM [--sessions N] [--runs N] [--python DIRECTORY] [--typescript PACKAGE]
 
-PROGRAM is the binary ``towline-differential``, built for release. Times are the best of some runs,
-with the files in the page cache, and include turning the answer into JSON and reading it. Exit code
-1 if a bar is missed.
+PROGRAM is the binary ``towline-differential``, built for release; DIRECTORY holds the Python package
+``towline``, built for release; PACKAGE is the ``sdk.mjs`` of the official TypeScript package. Times
+are the best of some runs that take turns, with the files in the page cache, and those of PROGRAM
+include turning the answer into JSON and reading it. Exit code 1 if a bar is missed.
 """
 
 import argparse
+import importlib
 import json
 import os
 import subprocess
@@ -17,6 +19,8 @@ import tempfile
 import time
 import uuid
 from pathlib import Path
+
+from typescript import Official
 
 try:
     import claude_agent_sdk
@@ -83,13 +87,17 @@ def build(config: Path, sessions: int) -> str:
     return large
 
 
-def best(function, runs: int) -> float:
-    times = []
+def best(functions: dict, runs: int) -> dict[str, float]:
+    """The least milliseconds of each function; they take turns."""
+    times: dict[str, list[float]] = {name: [] for name in functions}
     for _ in range(runs):
-        started = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - started)
-    return min(times) * 1000
+        for name, function in functions.items():
+            started = time.perf_counter()
+            told = function()
+            took = (time.perf_counter() - started) * 1000
+            # A process of its own tells how long the call took in it.
+            times[name].append(told if isinstance(told, float) else took)
+    return {name: min(taken) for name, taken in times.items()}
 
 
 def main() -> int:
@@ -97,7 +105,13 @@ def main() -> int:
     parser.add_argument("program")
     parser.add_argument("--sessions", type=int, default=2000)
     parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--python", help="the folder of the package towline")
+    parser.add_argument("--typescript", help="sdk.mjs of the official package")
     arguments = parser.parse_args()
+    towline = None
+    if arguments.python:
+        sys.path.insert(0, arguments.python)
+        towline = importlib.import_module("towline")
     missed = []
     with tempfile.TemporaryDirectory() as root:
         config = Path(root) / "config"
@@ -122,30 +136,68 @@ def main() -> int:
             status = Path(f"/proc/{process.pid}/status").read_text()
             return int(status.split("VmHWM:")[1].split()[0]) / 1024
 
+        def in_node(place: Path, call: str, *given: object):
+            if arguments.typescript is None:
+                return None
+            official = Official(arguments.typescript, place)
+
+            def run() -> float:
+                return official.ask(call=call, arguments=list(given), timed=True)["ms"]
+
+            run()
+            return run
+
+        def measure(functions: dict) -> dict[str, float]:
+            given = {name: function for name, function in functions.items() if function}
+            found = best(given, arguments.runs)
+            for name, took in found.items():
+                print(f"  {name}: {took:.1f} ms")
+            return found
+
         os.environ["CLAUDE_CONFIG_DIR"] = str(config)
         question = {"ask": "list", "config": str(config)}
         assert len(ask(**question)) == len(claude_agent_sdk.list_sessions()) == arguments.sessions
-        newest = best(lambda: ask(**question, limit=10), arguments.runs)
-        ours = best(lambda: ask(**question), arguments.runs)
-        memory = peak()
-        theirs = best(claude_agent_sdk.list_sessions, 3)
-        print(f"list, official package: {theirs:.1f} ms")
-        bar("list", ours, 0.2 * theirs, "ms")
-        bar("newest 10", newest, 10, "ms")
-        bar("peak memory", memory, 32, "MiB")
+        newest = measure({"newest 10": lambda: ask(**question, limit=10)})
+        found = measure(
+            {
+                "list": lambda: ask(**question),
+                "list, towline for Python": towline and towline.list_sessions,
+                "list, official Python": claude_agent_sdk.list_sessions,
+                "list, official TypeScript": in_node(config, "listSessions", {}),
+            }
+        )
+        bar("list", found["list"], 0.2 * found["list, official Python"], "ms")
+        if towline:
+            of_python = found["list, towline for Python"]
+            bar("list in Python", of_python, 0.2 * found["list, official Python"], "ms")
+        if arguments.typescript:
+            bar("list", found["list"], 0.1 * found["list, official TypeScript"], "ms")
+        bar("newest 10", newest["newest 10"], 10, "ms")
+        bar("peak memory", peak(), 32, "MiB")
 
-        os.environ["CLAUDE_CONFIG_DIR"] = str(config.parent / "large")
-        question = {"ask": "messages", "config": os.environ["CLAUDE_CONFIG_DIR"]}
-        ours_found = ask(**question, session_id=large, limit=10, offset=5000)
+        place = config.parent / "large"
+        os.environ["CLAUDE_CONFIG_DIR"] = str(place)
+        question = {"ask": "messages", "config": str(place), "session_id": large}
+        ours_found = ask(**question, limit=10, offset=5000)
         theirs_found = claude_agent_sdk.get_session_messages(large, limit=10, offset=5000)
         assert [one["uuid"] for one in ours_found] == [one.uuid for one in theirs_found]
-        # One message of all, so that reading 20 MiB of JSON here is not measured.
-        ours = best(lambda: ask(**question, session_id=large, limit=1), arguments.runs)
-        theirs = best(lambda: claude_agent_sdk.get_session_messages(large, limit=1), 3)
-        print(f"messages of 20 MiB, official package: {theirs:.1f} ms")
-        bar("messages of 20 MiB, one given", ours, 0.25 * theirs, "ms")
-        ours = best(lambda: ask(**question, session_id=large), arguments.runs)
-        print(f"messages of 20 MiB, all given as JSON and read by Python: {ours:.1f} ms")
+        timed = {**question, "ask": "messages_time"}
+        found = measure(
+            {
+                # So that reading 20 MiB of JSON here is not measured.
+                "one message of 20 MiB": lambda: ask(**question, limit=1),
+                "one, official Python": lambda: claude_agent_sdk.get_session_messages(large, limit=1),
+                "all messages, the Rust function": lambda: ask(**timed)[0],
+                "all, towline for Python": towline and (lambda: towline.get_session_messages(large)),
+                "all, official Python": lambda: claude_agent_sdk.get_session_messages(large),
+                "all, official TypeScript": in_node(place, "getSessionMessages", large, {}),
+            }
+        )
+        bar("one message", found["one message of 20 MiB"], 0.25 * found["one, official Python"], "ms")
+        limit = 0.25 * found["all, official Python"]
+        bar("all messages, Rust", found["all messages, the Rust function"], limit, "ms")
+        if towline:
+            bar("all messages in Python", found["all, towline for Python"], limit, "ms")
         process.stdin.close()
         process.wait(10)
     for name in missed:

@@ -37,8 +37,8 @@ DIFFERENCES = {
     "decomposed": "a directory's name is composed before its project is looked for, as the CLI does",
     "linked": "a project's folder may be a symbolic link; the official package does not look into it",
     "request": "a fork names the session of a response's request by forkedFrom, not again beside it",
-    "results": "results of tools that ran side by side come in the order of the transcript",
     "leaf": "the last message ends the conversation, not a last line that is no message and hangs elsewhere",
+    "progress": "a subagent's conversation runs through lines of progress, as a session's does",
     "cut": "what is appended behind a cut last line begins a line of its own",
 }
 

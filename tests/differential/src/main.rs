@@ -4,6 +4,7 @@
 
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -145,6 +146,13 @@ fn answer(question: &Question) -> Result<String, String> {
         "subagent_messages" => {
             let found = saved.subagent_messages(id, &question.agent_id, directory, &page);
             SessionMessage::list_to_json(&found)
+        }
+        // How many milliseconds the function itself takes.
+        "messages_time" => {
+            let started = Instant::now();
+            let found = saved.messages(id, directory, &page);
+            let took = started.elapsed().as_secs_f64() * 1000.0;
+            format!("[{took},{}]", found.len())
         }
         "project_key" => quoted(&project_key(directory.unwrap_or(Path::new(".")))),
         "key_of_path" => quoted(&project_key_of_path(text.unwrap_or_default())),

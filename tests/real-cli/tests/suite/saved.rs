@@ -17,7 +17,7 @@ on_both_versions!(
 );
 on_the_current_version!(resumed_by_its_new_title, archived_until_the_next_prompt);
 
-fn saved(stage: &Stage) -> SavedSessions {
+pub(super) fn saved(stage: &Stage) -> SavedSessions {
     let env = stage.sandbox().env();
     SavedSessions::find(|name| {
         let found = env.iter().find(|(key, _)| key.as_str() == name);
@@ -26,7 +26,7 @@ fn saved(stage: &Stage) -> SavedSessions {
 }
 
 /// A session that has ended, with these prompts.
-fn earlier(stage: &Stage, prompts: &[&str]) -> String {
+pub(super) fn earlier(stage: &Stage, prompts: &[&str]) -> String {
     let mut host = stage.open(json!({}));
     for prompt in prompts {
         assert_eq!(host.turn(prompt).text(), format!("echo: {prompt}"));

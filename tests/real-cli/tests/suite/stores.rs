@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use serde_json::{json, Value};
+use towline::transcripts::store::operations::{self, import, ImportOptions, Page, Project};
 use towline::transcripts::store::{
     Capabilities, Entry, SessionKey, SessionStore, StoreError, StoreListEntry,
 };
 use towline::transcripts::{fork, project_key, ForkOptions};
-use towline::FlushMode;
+use towline::{FlushMode, OpenStore};
 use towline_real_cli::processes::Watched;
 use towline_real_cli::{on_both_versions, on_the_current_version, prompt_tool, Host, Stage, LIMIT};
+use towline_testkit::TemporaryPostgres;
 
 on_both_versions!(
     resumed_on_another_machine,
@@ -19,6 +21,7 @@ on_both_versions!(
 );
 on_the_current_version!(
     forked_in_the_store,
+    from_one_disk_to_another_through_postgres,
     subagents_come_along,
     a_full_store_stops_nothing
 );
@@ -101,12 +104,17 @@ impl SessionStore for Store {
 }
 
 /// A session that is mirrored, with a home of its own: nothing there is from another session.
-fn elsewhere(stage: &Stage, name: &str, store: &Arc<Store>, mut options: Value) -> Host {
+fn elsewhere(stage: &Stage, name: &str, store: &Arc<Store>, options: Value) -> Host {
+    over(stage, name, Arc::clone(store).into(), options)
+}
+
+/// As [`elsewhere`], over any store.
+fn over(stage: &Stage, name: &str, store: OpenStore, mut options: Value) -> Host {
     let home = stage.sandbox().home().join(name);
     std::fs::create_dir_all(&home).unwrap();
     options["env"] = json!({"HOME": home, "CLAUDE_CONFIG_DIR": null});
     let builder = stage.builder(options);
-    stage.start(builder.session_store(Arc::clone(store), FlushMode::Batched))
+    stage.start(builder.session_store(store, FlushMode::Batched))
 }
 
 /// A mirrored session with one prompt, closed; its id.
@@ -205,6 +213,58 @@ fn forked_in_the_store(stage: &Stage) {
         .entries(&key(stage, &id))
         .iter()
         .any(|entry| entry.as_str().contains("going on")));
+}
+
+/// Imported from the disk on which it ran, changed in the store, resumed on another disk; so is its
+/// fork.
+fn from_one_disk_to_another_through_postgres(stage: &Stage) {
+    let server = TemporaryPostgres::start().unwrap();
+    let open = || OpenStore::open(&server.url()).unwrap();
+    let id = super::saved::earlier(stage, &["remember me"]);
+    let store = open();
+    let project = || Project::of_directory(Some(stage.project()));
+    let has = store.capabilities();
+    let options = ImportOptions::default();
+    let imported = import(has, super::saved::saved(stage), id.clone(), options);
+    let imported = store.run(imported).unwrap();
+    assert_eq!(imported.project_key, project_key(stage.project()));
+    assert_eq!(imported.skipped_lines, 0);
+    let renamed = operations::rename(has, project(), id.clone(), "its new title".into());
+    store.run(renamed).unwrap();
+    let tagged = operations::tag(has, project(), id.clone(), Some("kept".into()));
+    store.run(tagged).unwrap();
+    let forking = operations::fork(has, project(), id.clone(), ForkOptions::default());
+    let forked = store.run(forking).unwrap();
+    drop(store);
+
+    let host = over(stage, "second", open(), json!({"resume": id}));
+    assert_eq!(goes_on(stage, host, "going on", "remember me"), id);
+    let host = over(stage, "third", open(), json!({"resume": forked}));
+    assert_eq!(goes_on(stage, host, "forking on", "remember me"), forked);
+
+    let store = open();
+    let listed = store.run(operations::list(has, project(), Page::default()));
+    let listed = listed.unwrap();
+    let of = |id: &str| listed.iter().find(|info| info.session_id == id).unwrap();
+    assert_eq!(of(&id).custom_title.as_deref(), Some("its new title"));
+    assert_eq!(of(&id).tag.as_deref(), Some("kept"));
+    assert_eq!(
+        of(&forked).custom_title.as_deref(),
+        Some("its new title (fork)")
+    );
+    for (session, has_it, lacks) in [
+        (&id, "going on", "forking on"),
+        (&forked, "forking on", "going on"),
+    ] {
+        let kept = store.store().load(&key(stage, session)).unwrap().unwrap();
+        let texts: Vec<&str> = kept.iter().map(Entry::as_str).collect();
+        let all = texts.join("\n");
+        assert!(all.contains(has_it) && !all.contains(lacks), "{session}");
+    }
+    store
+        .run(operations::delete(has, project(), id.clone()))
+        .unwrap();
+    assert!(store.store().load(&key(stage, &id)).unwrap().is_none());
 }
 
 fn subagents_come_along(stage: &Stage) {
