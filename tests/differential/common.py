@@ -55,10 +55,10 @@ class Comparison:
                 self.asked += 1
                 self.meant["leaf"] += 1
                 return False
-        through = any(entry.get("type") == "progress" for entry in linked)
-        if ours != theirs and through and "progress" in self.meant:
+        through = any(entry.get("type") not in ("user", "assistant") for entry in linked)
+        if ours != theirs and through and "subagent" in what and "between" in self.meant:
             self.asked += 1
-            self.meant["progress"] += 1
+            self.meant["between"] += 1
             return False
         self.check(what, ours, theirs)
         return ours == theirs

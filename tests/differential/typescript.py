@@ -38,7 +38,7 @@ DIFFERENCES = {
     "linked": "a project's folder may be a symbolic link; the official package does not look into it",
     "request": "a fork names the session of a response's request by forkedFrom, not again beside it",
     "leaf": "the last message ends the conversation, not a last line that is no message and hangs elsewhere",
-    "progress": "a subagent's conversation runs through lines of progress, as a session's does",
+    "between": "a subagent's conversation runs through lines that are no messages, as a session's does",
     "cut": "what is appended behind a cut last line begins a line of its own",
 }
 
