@@ -84,8 +84,8 @@ def run_asyncio(main: Callable[[], Awaitable[Any]]) -> Any:
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(lambda _, context: complaints.append(context))
         result = await asyncio.wait_for(_coroutine(main), 30)
-        # One step for what was told to end.
-        await asyncio.sleep(0)
+        for _ in range(10):  # what has been told to end takes a few steps
+            await asyncio.sleep(0)
         left = asyncio.all_tasks() - {asyncio.current_task()}
         assert not left, f"tasks are left: {left}"
         return result
