@@ -2,6 +2,8 @@
 //!
 //! Until then `_raw` of the instance is the line, as `bytes`; behind that a tuple of the line.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use pyo3::exceptions::{PyAttributeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -9,6 +11,23 @@ use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 
 use super::shape::{fields, set_own};
 use super::{event_alone, stream_event};
+
+/// For how many more stream events the program is taken for one that looks at `event`.
+static AHEAD: AtomicU32 = AtomicU32::new(0);
+
+/// How far one look reaches. The next event is left undecoded, to see whether it is looked at too.
+const REACH: u32 = 31;
+
+/// Whether the next stream event is given out with its `event` made, which costs less than making it
+/// when it is asked for.
+#[inline]
+pub(super) fn is_read() -> bool {
+    let ahead = AHEAD.load(Ordering::Relaxed);
+    if ahead > 0 {
+        AHEAD.store(ahead - 1, Ordering::Relaxed);
+    }
+    ahead > 0
+}
 
 /// A descriptor that stands in the class for a field: its name, and its default if there is one.
 #[pyclass(frozen, subclass, module = "towline._native")]
@@ -53,6 +72,7 @@ impl StreamField {
             if let Some(line) = line(instance)? {
                 if let Some(event) = event_alone(py, text(&line)?)? {
                     set_own(instance, name, &event)?;
+                    AHEAD.store(REACH, Ordering::Relaxed);
                     return Ok(event);
                 }
             }

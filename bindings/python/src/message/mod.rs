@@ -37,8 +37,16 @@ pub(crate) fn decode<'py>(
 ) -> PyResult<Decoded<'py>> {
     let types = Types::get(py)?;
     let text = line.json();
-    if line.kind() == MessageType::StreamEvent && has_event(text) {
-        return Ok(Decoded::Message(types.stream_event.undecoded(py, text)?));
+    if line.kind() == MessageType::StreamEvent {
+        if field::is_read() {
+            if let Some(event) = event_alone(py, text)? {
+                let message = types.stream_event.undecoded(py, text)?;
+                shape::set_own(&message, pyo3::intern!(py, "event"), &event)?;
+                return Ok(Decoded::Message(message));
+            }
+        } else if has_event(text) {
+            return Ok(Decoded::Message(types.stream_event.undecoded(py, text)?));
+        }
     }
     Strings::with(|strings| {
         let mut parser = Parser::new(py, text, strings);

@@ -86,3 +86,23 @@ async def test_a_match_statement_reads_it(cli: FakeCli) -> None:
             assert text == EVENT["delta"]["text"]  # type: ignore[index]
         case other:
             raise AssertionError(other)
+
+
+@pytest.mark.parametrize("look", LOOKS)
+async def test_one_behind_others_that_were_looked_at(cli: FakeCli, look: str) -> None:
+    """Their event is made before it is asked for."""
+    lines = [emit({**LINE, "uuid": uuid}) for uuid in ("u0", "u1", "u2")]
+    options = cli.options(PROMPT, INIT, *lines, RESULT, include_partial_messages=True)
+    found: list[StreamEvent] = []
+    async for message in towline.query(prompt="hi", options=options):
+        if isinstance(message, StreamEvent):
+            found.append(message)
+            assert found[0].event == EVENT
+    _, second, third = found
+    seen = LOOKS[look](second)
+    assert seen == LOOKS[look](MADE)
+    assert second == MADE and vars(second) == vars(MADE) and second.raw == LINE
+    del third.event
+    with pytest.raises(AttributeError, match="event"):
+        _ = third.event
+    assert third.uuid == "u2"
