@@ -41,8 +41,8 @@ fn wrong_urls_are_explained() {
         ("dir:/proc/none/x".to_owned(), "/proc/none/x"),
         ("postgres://host:x/".to_owned(), "URL is wrong"),
         (
-            "postgres://localhost/x?sslmode=require".to_owned(),
-            "no TLS",
+            "postgres://localhost/x?sslmode=always".to_owned(),
+            "verify-full",
         ),
         (
             "postgres:///x?host=/none&user=u".to_owned(),
@@ -58,4 +58,20 @@ fn wrong_urls_are_explained() {
         panic!("a port that is none");
     };
     assert!(!error.message.contains("hidden"), "{error}");
+}
+
+#[test]
+#[cfg(not(feature = "postgres-tls"))]
+fn without_tls_nothing_that_asks_for_it_is_opened() {
+    for asks in [
+        "sslmode=require",
+        "sslmode=verify-ca",
+        "sslmode=verify-full",
+        "sslmode=prefer&sslrootcert=/none.pem",
+    ] {
+        let Err(error) = open(&format!("postgres://localhost/x?{asks}")) else {
+            panic!("{asks}");
+        };
+        assert!(error.message.contains("no TLS"), "{asks}: {error}");
+    }
 }
