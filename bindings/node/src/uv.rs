@@ -27,7 +27,7 @@ extern "C" {
     fn uv_close(handle: Handle, closed: unsafe extern "C" fn(Handle));
 }
 
-/// What is done when the descriptor is readable, and when the watch is over.
+/// Who is told that the descriptor is readable. Dropped when the watch is over.
 pub(crate) trait Watching {
     fn ready(&mut self);
 }
