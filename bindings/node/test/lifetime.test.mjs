@@ -135,6 +135,26 @@ test('1,000 sessions opened and closed: memory, descriptors and threads stay fla
   assert.ok(grown < 40 * 1024 * 1024, `${grown} bytes more`);
 });
 
+test('workers that come and go leave no descriptors and no CLIs', { timeout: 60_000 }, async () => {
+  const source = `
+    const { parentPort, workerData } = require('node:worker_threads');
+    const { openSession } = require(${JSON.stringify(join(packageFolder, 'dist/index.js'))});
+    const session = openSession(workerData);
+    session.initializationResult().then(() => parentPort.postMessage(session.pid));
+    setInterval(() => {}, 1_000);`;
+  const { options } = playing([{ on_eof: 'exit' }]);
+  const visit = async () => {
+    const worker = new Worker(source, { eval: true, workerData: options });
+    const pid = await new Promise((resolve) => worker.once('message', resolve));
+    await worker.terminate();
+    await until(() => !isRunning(pid));
+  };
+  await visit();
+  const before = descriptors();
+  for (let n = 0; n < 8; n += 1) await visit();
+  await until(() => descriptors() <= before);
+});
+
 test('one native thread serves all sessions', async () => {
   const steps = [prompted, { expect_eof: true, timeout_ms: 20_000 }];
   const running = Array.from({ length: 10 }, () => query({ prompt: 'hi', options: playing(steps).options }));
