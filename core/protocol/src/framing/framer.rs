@@ -6,6 +6,8 @@ use bytes::{Buf, Bytes, BytesMut};
 const SMALLEST_READ: usize = 4 * 1024;
 /// More than a Linux pipe holds, so that one read empties it.
 const LARGEST_READ: usize = 64 * 1024;
+/// A line above this has its memory for itself.
+const LONG_LINE: usize = 1024 * 1024;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// One line without its end, as a cheap slice of the read buffer.
@@ -234,6 +236,12 @@ impl Framer {
         let mut line = self.buffer.split_to(end + 1);
         self.filled -= end + 1;
         self.searched = 0;
+        if line.len() > LONG_LINE {
+            // What follows shares no memory with a long line, or it would keep all of it.
+            let mut fresh = BytesMut::with_capacity(self.filled);
+            fresh.extend_from_slice(self.buffer.get(..self.filled).unwrap_or_default());
+            self.buffer = fresh;
+        }
         if let Some(skipped) = self.skipping.take() {
             return Frame::TooLong(skipped + end as u64);
         }
@@ -274,6 +282,24 @@ mod tests {
 
     fn line(text: &str) -> Frame {
         Frame::Line(Line::copied_from(text.as_bytes()))
+    }
+
+    #[test]
+    fn what_follows_a_long_line_does_not_keep_its_memory() {
+        let mut framer = Framer::new(usize::MAX);
+        let mut long = "x".repeat(LONG_LINE);
+        long.push('\n');
+        framer.receive(long.as_bytes());
+        framer.receive(b"short\n");
+        let mut next = || match framer.next_frame() {
+            Some(Frame::Line(line)) => line,
+            other => panic!("{other:?}"),
+        };
+        let (first, second) = (next(), next());
+        assert_eq!(second.as_bytes(), b"short");
+        let behind = first.as_bytes().as_ptr_range().end.addr();
+        let distance = second.as_bytes().as_ptr().addr().wrapping_sub(behind);
+        assert_ne!(distance, 1, "it stands right behind the long line");
     }
 
     #[test]
