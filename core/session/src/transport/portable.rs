@@ -262,6 +262,8 @@ impl Process {
             self.changed
                 .wait(seen, Some(if ending { LOOK_CLOSELY } else { LOOK }));
         };
+        // What it wrote last may not have been read yet, however long it was silent before.
+        self.change(|state| state.heard = Instant::now());
         loop {
             let seen = self.changed.seen();
             let (open, quiet) = self.change(|state| (state.open, state.heard.elapsed()));

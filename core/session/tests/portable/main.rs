@@ -9,6 +9,7 @@ mod deadlines;
 mod event_loop;
 #[path = "../session/handlers.rs"]
 mod handlers;
+mod last_words;
 mod leaks;
 #[path = "../session/one_shot.rs"]
 mod one_shot;
