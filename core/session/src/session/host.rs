@@ -103,6 +103,11 @@ impl Host {
         self.input
     }
 
+    /// Whether the stream has found out that nothing it takes arrives.
+    pub(super) fn input_is_lost(&mut self) -> bool {
+        self.input && self.call(|transport| transport.input_is_lost())
+    }
+
     pub(super) fn output_is_open(&self) -> bool {
         self.output
     }

@@ -87,12 +87,7 @@ impl Core {
                     break;
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                // The CLI has closed its end. What it still writes and how it ends tells the rest.
-                Err(_) => {
-                    self.io.wire.close_input(reactor);
-                    let now = self.now();
-                    self.closing.input_lost(now);
-                }
+                Err(_) => self.input_lost(reactor),
             }
         }
         if !self.io.wire.input_is_open() {
@@ -107,6 +102,13 @@ impl Core {
             self.closing.input_ended(now);
         }
         self.tend_recording();
+    }
+
+    /// The CLI has closed its end. What it still writes and how it ends tells the rest.
+    fn input_lost(&mut self, reactor: &Reactor) {
+        self.io.wire.close_input(reactor);
+        let now = self.now();
+        self.closing.input_lost(now);
     }
 
     /// Hands on what was recorded, and tells the host when that stopped.
@@ -161,6 +163,9 @@ impl Core {
         if readable.output || self.io.more_output {
             self.read_output(reactor);
             self.read_hidden(reactor);
+        }
+        if self.io.wire.input_is_lost() {
+            self.input_lost(reactor);
         }
         if self.io.wire.ends(ready) {
             self.other_side_ended(reactor);

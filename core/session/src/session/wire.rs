@@ -63,6 +63,14 @@ impl Wire {
         }
     }
 
+    /// Whether it is known, before anything else is written, that input does not arrive any more.
+    pub(super) fn input_is_lost(&mut self) -> bool {
+        match self {
+            Wire::Process(_) => false,
+            Wire::Host(host) => host.input_is_lost(),
+        }
+    }
+
     pub(super) fn output_is_open(&self) -> bool {
         match self {
             Wire::Process(pipes) => pipes.output_is_open(),

@@ -282,7 +282,8 @@ impl HostEnd {
         })
     }
 
-    /// The CLI takes no more input.
+    /// The CLI takes no more input. The session goes on with what it still writes; once that falls
+    /// silent it is closed.
     pub fn lose_input(&self) -> Result<(), Error> {
         self.change(|state| {
             state.outgoing = Vec::new();
@@ -425,6 +426,12 @@ impl Transport for HostTransport {
         state.outgoing.extend_from_slice(bytes);
         self.pipe.change();
         Ok(bytes.len())
+    }
+
+    fn input_is_lost(&mut self) -> bool {
+        // One that has failed has its own time to fall silent.
+        let state = self.pipe.lock();
+        state.input_lost && state.failed.is_none()
     }
 
     fn end_input(&mut self) {

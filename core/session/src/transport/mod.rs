@@ -42,6 +42,12 @@ pub trait Transport: Send {
     /// that the CLI can be told nothing any more; what it still writes is read.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize>;
 
+    /// Whether input that was taken has turned out not to reach the CLI: it can be told nothing any
+    /// more. Asked at every visit while the input is open.
+    fn input_is_lost(&mut self) -> bool {
+        false
+    }
+
     /// No more input will come. Called once, behind the last `write`.
     fn end_input(&mut self);
 

@@ -417,6 +417,31 @@ fn a_host_that_feeds_too_much() {
     peer.exit(0);
 }
 
+/// The session hears of it although it has nothing else to write, and does not wait for an answer
+/// to what did not arrive.
+#[test]
+fn input_that_is_lost_after_it_was_taken() {
+    let (mut peer, transport) = Peer::new();
+    let options = Options::from_json(r#"{"closeGraceMs":100}"#).unwrap();
+    let session = Session::builder(options).start_over(transport).unwrap();
+    peer.initialize();
+    session.connect(Some(LONG)).unwrap();
+    let turn = session.send("x").unwrap();
+    peer.wait("the prompt", |peer| peer.end.take_outgoing());
+    peer.end.lose_input().unwrap();
+    let mut events = Vec::new();
+    wait_for("the close of the stream", || {
+        events.extend(session.poll(Some(Duration::from_millis(10))).unwrap());
+        peer.end.is_closed().then_some(())
+    });
+    peer.end.finish(TransportEnd::error("gone")).unwrap();
+    let (last, closed) = rest(&session);
+    events.extend(last);
+    let ended = |event: &Event| matches!(event, Event::TurnEnded { turn: of, .. } if *of == turn);
+    assert!(events.iter().any(ended), "{events:?}");
+    assert!(matches!(closed.error, Some(Error::Failed(_))), "{closed:?}");
+}
+
 #[test]
 fn input_that_is_lost() {
     let (mut peer, transport) = Peer::new();
