@@ -296,7 +296,10 @@ impl Session {
     fn start_closing(&self, graces: Option<Graces>) -> Result<(), Error> {
         self.shared.check_caller()?;
         let mut core = self.shared.lock_core();
-        core.closing.by_host = true;
+        // A CLI that has gone, or begun to, by itself is not excused by a close that comes after.
+        if core.closing.step == Step::Open && !core.is_over() {
+            core.closing.by_host = true;
+        }
         core.begin_closing(graces, &self.shared.reactor);
         if !self.shared.on_polling_thread() {
             core.armed = true;
