@@ -47,6 +47,7 @@
 //! | `on_eof` `exit`, `ignore`, `slow` | what to do when the script and stdin have ended; `slow` takes `ms` ms and touches the file `touch` |
 //! | `spawn_child` seconds | starts a process that holds stdout and stderr open |
 //! | `touch` path | makes a file |
+//! | `await_file` path | waits until there is such a file (`timeout_ms`, default 10000) |
 //! | `log_env` names | puts these variables into the log |
 //! | `repeat` n, `steps` list | runs the steps n times; `$i` in strings is the index |
 //!

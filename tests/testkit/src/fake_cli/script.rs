@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::thread;
@@ -77,7 +78,7 @@ impl Runner {
     }
 
     fn step(&mut self, step: &Json, round: Option<usize>) -> Result<(), Stop> {
-        const NAMES: [&str; 27] = [
+        const NAMES: [&str; 28] = [
             "emit",
             "emit_ascii",
             "emit_raw",
@@ -104,6 +105,7 @@ impl Runner {
             "on_eof",
             "spawn_child",
             "touch",
+            "await_file",
             "log_env",
         ];
         let named = NAMES
@@ -198,6 +200,7 @@ impl Runner {
                 self.log.event("child", [("pid", pid)]);
             }
             "touch" => touch(argument)?,
+            "await_file" => await_file(argument, deadline(step))?,
             "log_env" => {
                 let values = argument
                     .items()
@@ -380,6 +383,19 @@ pub(super) fn touch(path: &Json) -> Result<(), Stop> {
     use std::os::unix::ffi::OsStrExt;
     let path = std::ffi::OsStr::from_bytes(text(path)?);
     File::create(path)?;
+    Ok(())
+}
+
+/// Looks for a file that another process makes.
+fn await_file(path: &Json, deadline: Instant) -> Result<(), Stop> {
+    use std::os::unix::ffi::OsStrExt;
+    let file = Path::new(std::ffi::OsStr::from_bytes(text(path)?));
+    while !file.exists() {
+        if Instant::now() >= deadline {
+            return Err(fail(format!("{} was not made", file.display())));
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
     Ok(())
 }
 
