@@ -50,6 +50,8 @@ fn lines_that_are_no_messages_become_diagnostics() {
 #[test]
 fn a_line_over_the_limit_is_skipped() {
     let fake = Fake::new(json!([
+        // By then it has answered `initialize`.
+        {"expect": {"type": "user"}},
         {"emit_big": {"type": "system", "fill": "@FILL@"}, "bytes": 300_000},
         {"emit": assistant("after")},
         {"expect": {"type": "user"}},
@@ -57,6 +59,7 @@ fn a_line_over_the_limit_is_skipped() {
     ]))
     .set("maxLineBytes", 100_000);
     let session = fake.begin();
+    session.send("x").unwrap();
     let Diagnostic::LineTooLong { length, limit } = diagnostic(&session) else {
         panic!("another diagnostic");
     };
