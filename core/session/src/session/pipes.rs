@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
 use rustix::event::epoll::EventFlags;
-use rustix::net::{send, SendFlags};
+use rustix::net::{send, shutdown, SendFlags, Shutdown};
 
 use crate::process::{Child, Exit, PrivateFiles, Spawned, WatchdogProcess};
 use crate::reactor::{Reactor, Ready, Source};
@@ -103,6 +103,9 @@ impl Pipes {
                 reactor.remove(stdin.as_fd());
                 self.awaiting_stdin = false;
             }
+            // The end is the CLI's to see, also while a process that the host has forked holds a
+            // copy. It fails when the other end is gone.
+            let _ = shutdown(&stdin, Shutdown::Write);
         }
     }
 
