@@ -24,6 +24,8 @@ pub(crate) enum Process {
     Terminated,
     /// By SIGKILL of the session.
     Killed,
+    /// Somebody else has taken its status.
+    Unknown,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +48,8 @@ pub(crate) enum Request {
 pub(crate) enum Odd {
     NotAMessage,
     UnexpectedResponse,
+    NotRecorded,
+    NotMirrored,
 }
 
 /// A cell: everything that the host gets.
@@ -74,6 +78,15 @@ pub(crate) enum Limit {
     TerminateGrace,
 }
 
+pub(crate) const LIMITS: [Limit; 6] = [
+    Limit::Initialize,
+    Limit::Control,
+    Limit::FirstMessage,
+    Limit::Idle,
+    Limit::CloseGrace,
+    Limit::TerminateGrace,
+];
+
 impl Limit {
     pub(crate) fn option(self) -> &'static str {
         match self {
@@ -89,8 +102,8 @@ impl Limit {
     /// In a cell that runs into it. Elsewhere it is long, so that a busy machine does not.
     pub(crate) fn short(self) -> Duration {
         Duration::from_millis(match self {
-            Limit::Initialize | Limit::Control => 300,
-            Limit::FirstMessage | Limit::Idle => 600,
+            Limit::Control => 400,
+            Limit::Initialize | Limit::FirstMessage | Limit::Idle => 1000,
             Limit::CloseGrace | Limit::TerminateGrace => 200,
         })
     }
@@ -142,7 +155,7 @@ fn turn(fault: Fault, moment: Moment, opened: bool) -> Turn {
         () if moment == Moment::Closing => Turn::Result,
         () if !opened || fault.ends_process() || fault == Fault::ClosesStdout => Turn::SessionEnded,
         () if fault.writes() && hears => Turn::Result,
-        () if moment == Moment::BetweenTurns && loses_input(fault, moment) => Turn::SessionEnded,
+        () if moment.is_before_turn() && loses_input(fault, moment) => Turn::SessionEnded,
         () if moment.is_before_turn() => Turn::FirstMessageTimedOut,
         () => Turn::IdleTimedOut,
     }
@@ -181,7 +194,7 @@ fn end(fault: Fault, moment: Moment, opened: bool) -> End {
     }
 }
 
-fn process(fault: Fault, moment: Moment) -> Process {
+pub(crate) fn process(fault: Fault, moment: Moment) -> Process {
     match fault {
         Fault::Exits | Fault::LeavesGrandchild => Process::Status(3),
         Fault::Crashes => Process::Crashed,

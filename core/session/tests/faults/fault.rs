@@ -9,6 +9,8 @@ pub(crate) const FLOOD: usize = 500;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
+    /// None: in none of the tables.
+    Nothing,
     Exits,
     Crashes,
     Stops,
@@ -51,6 +53,7 @@ pub(crate) const FAULTS: [Fault; 16] = [
 impl Fault {
     pub(crate) fn title(self) -> &'static str {
         match self {
+            Nothing => "does nothing wrong",
             Exits => "exits with status 3",
             Crashes => "dies of SIGSEGV",
             Stops => "is stopped (SIGSTOP)",
@@ -110,7 +113,7 @@ impl Fault {
                 touch,
             ],
             StopsReading => vec![json!({"ignore_stdin": true}), touch],
-            StopsWriting | NeverAnswers | AnswersTwice | AnswersAnother => vec![touch],
+            Nothing | StopsWriting | NeverAnswers | AnswersTwice | AnswersAnother => vec![touch],
             ClosesStdin => vec![json!({"close_stdin": true}), touch],
             ClosesStdout => vec![json!({"close_stdout": true}), touch],
             ClosesStderr => vec![json!({"close_stderr": true}), touch],

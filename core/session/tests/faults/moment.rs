@@ -81,7 +81,14 @@ impl Moment {
                     now,
                 ]);
             }
-            InTurn => steps.extend([first.clone(), json!({"emit": assistant("a")}), now]),
+            InTurn => {
+                steps.extend([first.clone(), json!({"emit": assistant("a")})]);
+                if fault == Fault::ClosesStdin {
+                    // So that the loss of it is noticed at the next line and not at this.
+                    steps.push(json!({"expect": {"request": {"subtype": "set_model"}}}));
+                }
+                steps.push(now);
+            }
             InPermission | InTool => steps.extend([
                 first.clone(),
                 json!({"emit": assistant("a")}),

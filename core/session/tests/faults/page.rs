@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
+use crate::condition::CONDITIONS;
 use crate::expected::{expected, End, Limit, Odd, Outcome, Process, Request, Turn};
 use crate::fault::FAULTS;
 use crate::moment::{Moment, MOMENTS};
@@ -30,6 +31,30 @@ graces are not: without a limit the host waits, as long as the CLI lives, until 
 
 A portable session has no SIGTERM: what ends by SIGTERM here ends by SIGKILL there, and what a grandchild holds open is waited for a
 second.
+";
+
+const HOST: &str = "
+## The host
+
+Every cell of the tables above is played again in hosts of which one of these is true. What is different then:
+
+| the host | difference |
+|---|---|
+";
+
+const ENDS: &str = "
+A portable session has no way to end its input while a forked child holds a copy of it: its CLI is ended after `closeGraceMs`
+then. And its CLI inherits the host's signal mask; another starts with none blocked.
+
+In every cell, in both ways, the host also closes or drops the session at that moment; with a CLI that does nothing wrong it polls
+slowly, or has no descriptors left, at the start too:
+
+| the host | what happens | within |
+|---|---|---|
+| closes | each open turn ends once; what the CLI asked gets the safe answer; `Closed`; the CLI and what it started are gone | `closeGraceMs` + `terminateGraceMs` |
+| drops the session | the CLI and what it started are gone when the drop returns | the same, a second each at most |
+| polls slowly, with megabytes waiting | every message, in order; the CLI waits meanwhile | |
+| has no descriptors left | a session that runs goes on and ends as ever; a start fails with `StartError` and leaves nothing | |
 ";
 
 pub(crate) fn page() -> String {
@@ -64,6 +89,12 @@ pub(crate) fn page() -> String {
             .unwrap();
         }
     }
+    page.push_str(HOST);
+    for condition in CONDITIONS {
+        let (title, difference) = (condition.title(), condition.difference());
+        writeln!(page, "| {title} | {difference} |").unwrap();
+    }
+    page.push_str(ENDS);
     page
 }
 
@@ -92,6 +123,8 @@ fn odd(odd: Odd) -> &'static str {
     match odd {
         Odd::NotAMessage => "`NotAMessage`",
         Odd::UnexpectedResponse => "`UnexpectedResponse`",
+        Odd::NotRecorded => "`NotRecorded`",
+        Odd::NotMirrored => "`mirror_error`",
     }
 }
 
@@ -110,5 +143,6 @@ fn process(process: Process) -> String {
         Process::Crashed => "SIGSEGV".into(),
         Process::Terminated => "SIGTERM".into(),
         Process::Killed => "SIGKILL".into(),
+        Process::Unknown => "unknown".into(),
     }
 }

@@ -143,7 +143,7 @@ impl Stdin {
     /// Pauses, and closes the descriptor once the reader has let go of it.
     pub(super) fn close(&self) -> io::Result<()> {
         self.pause();
-        let soon = Instant::now() + Duration::from_secs(1);
+        let soon = Instant::now() + Duration::from_secs(10);
         self.shared.wait_until(Some(soon), |state| {
             (state.parked || state.ended).then_some(())
         });
