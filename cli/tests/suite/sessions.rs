@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::io::Read;
-use std::os::unix::fs::PermissionsExt;
-use std::process::Stdio;
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 use crate::support::{id, jsonl, uuid, Script, Tree};
 use serde_json::{json, Value};
@@ -304,6 +305,10 @@ fn changes_are_seen_at_once() {
     assert!(error.contains("title must be non-empty"), "{error}");
     do_it(&["tag", "a title", "urgent"]).ok();
     assert_eq!(info(&whole)["tag"], "urgent");
+    let error = do_it(&["tag", "00000001", " "]).failed(1);
+    assert!(error.contains("--clear takes one away"), "{error}");
+    let error = do_it(&["fork", "00000001", "--at", "2"]).failed(1);
+    assert!(error.contains("--at") && error.contains("\"2\""), "{error}");
     do_it(&["tag", "00000001", "--clear"]).ok();
     assert_eq!(info(&whole)["tag"], Value::Null);
     do_it(&["archive", "00000001"]).ok();
@@ -316,6 +321,10 @@ fn changes_are_seen_at_once() {
     let fork = fork.trim();
     assert_eq!(info(fork)["custom_title"], "Shorter");
     let shown = do_it(&["show", fork]).ok();
+    assert!(
+        !shown.contains(" h ") && !shown.contains(" d "),
+        "the time until the copy is no work: {shown}"
+    );
     assert!(
         shown.contains("one") && !shown.contains("second"),
         "{shown}"
@@ -386,6 +395,43 @@ fn exports_are_whole_and_private() {
     assert_eq!(names, ["out.html"], "nothing unfinished is left");
     let error = export(&["-o", "/nonexistent/x"]).failed(1);
     assert!(error.contains("/nonexistent/x"), "{error}");
+}
+
+#[test]
+fn nothing_but_files_is_replaced_by_an_export() {
+    let tree = Tree::new();
+    let directory = rich(&tree);
+    let out = tree.directory("out");
+    let export = |path: &Path| {
+        let path = path.to_str().unwrap();
+        tree.run(
+            &directory,
+            &["sessions", "export", &id(7), "-o", path, "--force"],
+        )
+    };
+    let file = out.join("file");
+    fs::write(&file, "old").unwrap();
+    let link = out.join("link");
+    std::os::unix::fs::symlink(&file, &link).unwrap();
+    export(&link).ok();
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    let whole = fs::read_to_string(&file).unwrap();
+    assert!(whole.starts_with('{'), "{whole}");
+
+    let pipe = out.join("pipe");
+    let made = Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
+    let reader = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || fs::read_to_string(pipe).unwrap()
+    });
+    export(&pipe).ok();
+    assert!(fs::metadata(&pipe).unwrap().file_type().is_fifo());
+    assert_eq!(reader.join().unwrap(), whole);
+
+    let error = export(&out).failed(1);
+    assert!(error.contains("no file"), "{error}");
+    assert_eq!(fs::read_dir(&out).unwrap().count(), 3);
 }
 
 #[test]
