@@ -205,10 +205,16 @@ fn turns_of(
     agents: &mut Agents<'_>,
 ) -> Vec<Turn> {
     let lines = Lines::of(entries, found);
+    // The last line that a fork copies bears the time of copying.
+    let is_copied = |entry: &&String| value(entry, "/forkedFrom").is_some();
+    let last_copied = entries.iter().rev().find(is_copied);
+    let last_copied = last_copied.and_then(|entry| text(entry, "/uuid"));
     let mut turns = Turns::default();
     for message in found {
         let line = lines.line(&message.uuid);
-        let at = text(line, "/timestamp").and_then(|at| time::parse_iso(&at));
+        let at = text(line, "/timestamp")
+            .filter(|_| last_copied.as_deref() != Some(message.uuid.as_ref()))
+            .and_then(|at| time::parse_iso(&at));
         match message.kind {
             MessageKind::User => turns.user(message, line, at, agents),
             MessageKind::Assistant => turns.assistant(message, line, at),

@@ -83,9 +83,10 @@ impl Numbers {
         each.fold(Tokens::default(), Tokens::plus)
     }
 
-    /// From the prompt to the last message, in milliseconds.
+    /// From the prompt to the last message, in milliseconds; none of a single moment.
     pub(crate) fn duration(&self) -> Option<u64> {
-        u64::try_from(self.last? - self.first?).ok()
+        let duration = u64::try_from(self.last? - self.first?).ok();
+        duration.filter(|duration| *duration > 0)
     }
 
     pub(crate) fn first(&self) -> Option<i64> {

@@ -146,6 +146,7 @@ fn converse(
             Some(1) if session.turn_open() => {
                 view.end_line()?;
                 note("Interrupting; Ctrl-C again ends the session.");
+                view.interrupted();
                 session.interrupt()?;
             }
             Some(_) => {

@@ -19,6 +19,34 @@ pub(super) struct View {
     /// Something stands on the last line of stdout.
     within_line: bool,
     result: Option<String>,
+    spent: Spent,
+    interrupted: bool,
+}
+
+/// What all results took: there are several when background work ends behind the first.
+#[derive(Default)]
+struct Spent {
+    milliseconds: Option<u64>,
+    read: u64,
+    written: u64,
+}
+
+impl Spent {
+    fn add(&mut self, result: &str) {
+        if let Some(more) = count(result, "/duration_ms") {
+            let so_far = self.milliseconds.unwrap_or_default();
+            self.milliseconds = Some(so_far.saturating_add(more));
+        }
+        let tokens = |name: &str| count(result, &format!("/usage/{name}")).unwrap_or_default();
+        let inputs = [
+            "input_tokens",
+            "cache_read_input_tokens",
+            "cache_creation_input_tokens",
+        ];
+        let read = inputs.into_iter().map(tokens);
+        self.read = read.fold(self.read, u64::saturating_add);
+        self.written = self.written.saturating_add(tokens("output_tokens"));
+    }
 }
 
 impl View {
@@ -31,13 +59,21 @@ impl View {
             streamed: false,
             within_line: false,
             result: None,
+            spent: Spent::default(),
+            interrupted: false,
         }
+    }
+
+    /// The turn was interrupted by whoever sits here.
+    pub(super) fn interrupted(&mut self) {
+        self.interrupted = true;
     }
 
     /// A message of the CLI.
     pub(super) fn message(&mut self, message: &str) -> Result<(), Failure> {
         let kind = text(message, "/type").unwrap_or_default();
         if kind == "result" {
+            self.spent.add(message);
             self.result = Some(message.to_owned());
         }
         if self.json {
@@ -175,31 +211,32 @@ impl View {
             return Err(Failure::new("the CLI ended without a result"));
         };
         if !self.quiet {
-            let _ = writeln!(io::stderr(), "{}", self.styles.dim(&summary(result)));
+            let _ = writeln!(io::stderr(), "{}", self.styles.dim(&self.summary(result)));
         }
+        let subtype = text(result, "/subtype").unwrap_or_default();
         match is_true(result, "/is_error") {
+            // The CLI tells of its own state then, which says nothing to a person.
+            true if self.interrupted && subtype == "error_during_execution" => {
+                Err(Failure::new("interrupted"))
+            }
             true => Err(Failure::Failed(why(result))),
             false => Ok(()),
         }
     }
-}
 
-/// Time, tokens, cost and the session, of a result.
-fn summary(result: &str) -> String {
-    let mut parts = Vec::new();
-    parts.extend(count(result, "/duration_ms").map(words::duration));
-    let tokens = |name: &str| count(result, &format!("/usage/{name}")).unwrap_or_default();
-    let read = tokens("input_tokens")
-        + tokens("cache_read_input_tokens")
-        + tokens("cache_creation_input_tokens");
-    parts.push(format!(
-        "{} tokens in, {} out",
-        words::grouped(read),
-        words::grouped(tokens("output_tokens"))
-    ));
-    parts.extend(number(result, "/total_cost_usd").map(words::dollars));
-    parts.extend(text(result, "/session_id").map(|id| format!("session {id}")));
-    one_line(&parts.join(" · "))
+    /// Time and tokens of all results; the cost, which the CLI sums up itself, and the session of the last.
+    fn summary(&self, result: &str) -> String {
+        let mut parts = Vec::new();
+        parts.extend(self.spent.milliseconds.map(words::duration));
+        parts.push(format!(
+            "{} tokens in, {} out",
+            words::grouped(self.spent.read),
+            words::grouped(self.spent.written)
+        ));
+        parts.extend(number(result, "/total_cost_usd").map(words::dollars));
+        parts.extend(text(result, "/session_id").map(|id| format!("session {id}")));
+        one_line(&parts.join(" · "))
+    }
 }
 
 /// Why a turn failed, of its result.

@@ -302,7 +302,8 @@ fn ctrl_c_interrupts_the_turn() {
         json!({"answer": {}}),
     ];
     steps.extend(result(
-        json!({"subtype": "error_during_execution", "is_error": true, "result": ""}),
+        json!({"subtype": "error_during_execution", "is_error": true,
+            "errors": ["[ede_diagnostic] result_type=user"]}),
     ));
     let stage = Stage::new(&steps);
     let mut command = stage.command(&["hi"]);
@@ -316,6 +317,7 @@ fn ctrl_c_interrupts_the_turn() {
     let ran = Ran::of(child.wait_with_output().unwrap());
     stage.check(&ran);
     assert!(ran.stderr.contains("Interrupting"), "{ran:?}");
+    assert!(ran.stderr.ends_with("towline: interrupted\n"), "{ran:?}");
     assert_eq!((ran.status, ran.stdout.as_str()), (1, "\n"));
 }
 
