@@ -73,7 +73,14 @@ pub(crate) struct Where {
     #[arg(long, value_name = "URL")]
     pub(crate) store: Option<String>,
     /// The key under which the store keeps the project, where it is not the directory's
-    #[arg(long, value_name = "KEY", requires = "store", conflicts_with = "dir")]
+    // A key is a path with its slashes made hyphens.
+    #[arg(
+        long,
+        value_name = "KEY",
+        requires = "store",
+        conflicts_with = "dir",
+        allow_hyphen_values = true
+    )]
     pub(crate) project: Option<String>,
 }
 

@@ -59,7 +59,11 @@ pub(super) fn first_text(items: &[Item]) -> Option<&str> {
 fn item(out: &mut String, item: &Item) {
     match item {
         Item::Text(said) => {
-            out.push_str(&format!("<div class=\"prose\" dir=\"auto\">{}</div>\n", prose(said)));
+            let (shown, missing) = shortened(said);
+            out.push_str(&format!(
+                "<div class=\"prose\" dir=\"auto\">{}{missing}</div>\n",
+                prose(shown)
+            ));
         }
         Item::Thinking(thought) => {
             let first = cut(&one_line(thought), 80);
@@ -186,17 +190,23 @@ fn pre(out: &mut String, said: &str, class: &str) {
 
 /// Text, and how much of it is missing where it is too much.
 fn long(said: &str) -> String {
+    let (shown, missing) = shortened(said);
+    text(shown) + &missing
+}
+
+/// The beginning of a text, and the HTML that says how much is missing.
+fn shortened(said: &str) -> (&str, String) {
     if said.len() <= LONGEST {
-        return text(said);
+        return (said, String::new());
     }
     let mut end = LONGEST;
     while !said.is_char_boundary(end) {
         end -= 1;
     }
-    format!(
-        "{}\n<em>… {} more in the transcript</em>",
-        text(said.get(..end).unwrap_or_default()),
-        words::size((said.len() - end) as u64)
+    let missing = words::size((said.len() - end) as u64);
+    (
+        said.get(..end).unwrap_or_default(),
+        format!("\n<em>… {missing} more in the transcript</em>"),
     )
 }
 

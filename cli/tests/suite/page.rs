@@ -281,6 +281,23 @@ fn only_harmless_elements_stand_on_a_page() {
     assert!(page.contains("&lt;U+202E&gt;") && page.contains("the end"));
 }
 
+#[test]
+fn a_page_leaves_out_what_is_too_much_of_one_text() {
+    let tree = Tree::new();
+    let directory = tree.directory("d");
+    let long = "word ".repeat(100 << 10);
+    let script = Script::new(&directory)
+        .prompt(&long)
+        .text(&long)
+        .call("t1", "Bash", json!({ "command": long }))
+        .result("t1", json!(long), json!({}));
+    tree.session(&directory, 1, &script.lines);
+    let page = tree.run(&directory, &["sessions", "show", "0", "--html", "-"]);
+    let page = page.ok();
+    assert_eq!(page.matches("244 KiB more in the transcript").count(), 4);
+    assert!(page.len() < 5 << 18, "{}", page.len());
+}
+
 /// The page of the attacks as it was when somebody last looked at it. After a change that is meant,
 /// `TOWLINE_UPDATE_SNAPSHOTS=1` writes it anew.
 #[test]

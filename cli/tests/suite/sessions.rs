@@ -474,6 +474,10 @@ fn a_store_serves_what_was_imported() {
             error.contains("project key") && error.contains("--dir"),
             "{error}"
         );
+        let (_, key) = error.split_once("project key ").unwrap();
+        let key = key.split(';').next().unwrap();
+        let of_key = ["sessions", "list", "--store", &url, "--project", key];
+        tree.run(&elsewhere, &of_key).ok();
     }
     let wrong = ["sessions", "list", "--store", "mysql:x"];
     let error = tree.run(&directory, &wrong).failed(1);
