@@ -12,6 +12,7 @@ run() {
     grep -v '^ok ' || status=1
 }
 run asyncio
+run asyncio --neighbour mixed
 run trio
 run sync \
   --exclude 'C104:a callback that runs in the reading thread cannot be cancelled' \

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use towline_testkit::cases::{Case, Excluded, Host, Suite, Verdict};
+use towline_testkit::cases::{Case, Excluded, Host, Neighbour, Suite, Verdict};
 
 const HELP: &str = "\
 Runs the cases of a folder with a host program; see the documentation of towline_testkit::cases
@@ -17,6 +17,8 @@ Usage: run-cases [OPTION]... -- HOST [ARG...]
   --name NAME             what the lines call this way of running them
   --with STEP             only cases whose host has this step
   --exclude IDS:REASON    leave these cases out (ids joined by commas)
+  --neighbour NAME        what their output looks like instead: bytes, pieces, crlf, blank-lines,
+                          reversed, escaped, padded-LENGTH, mixed
   --pick WORD             only cases whose id, kind or title has one of these words
   --help                  show this text
 
@@ -29,6 +31,7 @@ struct Arguments {
     jobs: Option<usize>,
     name: Option<String>,
     with: Option<String>,
+    neighbour: Option<Neighbour>,
     excluded: Vec<(String, String)>,
     words: Vec<String>,
     host: Vec<OsString>,
@@ -51,6 +54,12 @@ fn parse(mut words: impl Iterator<Item = OsString>) -> Result<Option<Arguments>,
                 arguments.jobs = Some(number);
             }
             "--name" => arguments.name = Some(value()?),
+            "--neighbour" => {
+                let name = value()?;
+                let named = Neighbour::named(&name);
+                let named = named.ok_or_else(|| format!("no such neighbour: {name}"))?;
+                arguments.neighbour = Some(named);
+            }
             "--with" => arguments.with = Some(value()?),
             "--exclude" => {
                 let excluded = value()?;
@@ -100,6 +109,9 @@ fn run(arguments: Arguments) -> Result<bool, String> {
         suite.keep(|case| case.has_step(step));
     }
     suite.pick(&arguments.words);
+    if let Some(neighbour) = arguments.neighbour {
+        suite.neighbours(neighbour);
+    }
     let mut command = arguments.host.into_iter();
     let program = command.next().unwrap_or_default();
     let host = command.fold(Host::new(program, fake_cli()?), Host::arg);

@@ -25,6 +25,7 @@
 
 mod check;
 mod matching;
+mod neighbours;
 mod run;
 mod suite;
 
@@ -32,6 +33,7 @@ use std::path::{Path, PathBuf};
 
 use crate::json::Json;
 
+pub use neighbours::Neighbour;
 pub use run::{Host, Verdict};
 pub use suite::{Excluded, Report, Suite};
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Mutex;
 
-use super::{Case, Host, Verdict};
+use super::{Case, Host, Neighbour, Verdict};
 
 /// Cases that a host does not run, and why.
 #[derive(Clone, Copy, Debug)]
@@ -82,6 +82,15 @@ impl Suite {
     pub fn keep(&mut self, kept: impl Fn(&Case) -> bool) {
         self.cases.retain(&kept);
         self.excluded.retain(|(case, _)| kept(case));
+    }
+
+    /// Puts the neighbours of the cases in their place; those that have none of that kind go.
+    pub fn neighbours(&mut self, neighbour: Neighbour) {
+        let neighbours = self
+            .cases
+            .iter()
+            .filter_map(|case| case.neighbour(neighbour));
+        self.cases = neighbours.collect();
     }
 
     /// The cases that would run.
