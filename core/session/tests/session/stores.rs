@@ -370,6 +370,7 @@ fn an_event_loop_is_woken_by_the_store() {
         unsafe { libc::poll(&mut watched, 1, limit.as_millis() as libc::c_int) == 1 }
     };
     let mut opened = false;
+    let mut at_once = 0;
     let until = Instant::now() + LONG;
     loop {
         assert!(Instant::now() < until, "no result came");
@@ -379,8 +380,11 @@ fn an_event_loop_is_woken_by_the_store() {
                 return;
             }
         }
-        let limit = session.next_timeout().unwrap();
-        assert_ne!(limit, Some(Duration::ZERO), "it would spin");
+        // Something may have come since, but not again and again.
+        if session.next_timeout().unwrap() == Some(Duration::ZERO) {
+            at_once += 1;
+            assert!(at_once < 100, "it spins");
+        }
         if !readable(Duration::from_millis(200)) && !opened {
             // Nothing more comes of the CLI: the result waits.
             opened = true;
