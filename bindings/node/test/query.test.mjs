@@ -284,6 +284,18 @@ test('in-process tools: schema, defaults of zod, bad arguments, a tool that thro
   assert.deepEqual(play.failures(), []);
 });
 
+test('a tool whose schema is JSON Schema has its arguments checked', async () => {
+  const inputSchema = {
+    type: 'object', required: ['a'],
+    properties: { a: { type: 'number', description: 'first' }, b: { type: 'number', default: 2 } },
+  };
+  const sum = tool('add', 'adds', inputSchema, async ({ a, b = 2 }) => ({ content: [{ type: 'text', text: String(a + b) }] }));
+  const calc = createSdkMcpServer({ name: 'calc', tools: [sum] });
+  const play = playing([...handshake, prompted, ...calls.slice(0, 6), { emit: result() }]);
+  await all(query({ prompt: 'hi', options: { ...play.options, mcpServers: { calc } } }));
+  assert.deepEqual(play.failures(), []);
+});
+
 test('shapes of zod 3, and of the zod 4 that comes with it', async () => {
   for (const module of ['zod-3', 'zod-3/v4']) {
     const { z: other } = await import(module);

@@ -12,8 +12,12 @@ export interface ToolSchema {
 
 interface Zod {
   object(shape: object): any;
+  /** Since zod 4.2. */
+  fromJSONSchema?(schema: JsonSchema): any;
   toJSONSchema(schema: any, options: object): JsonSchema;
 }
+
+type Validate = (args: unknown) => { valid: boolean; errorMessage?: string };
 
 let loaded: Zod | null | undefined;
 
@@ -80,7 +84,7 @@ export function toolSchema(tool: string, input: any): ToolSchema {
     return checked(tool, object, toJsonSchemaCompat(object));
   }
   if (!isZod4(shape) && values.length > 0 && !values.every(isZod4)) {
-    if (shape.type === 'object') return { json: shape, parse: async (args) => args };
+    if (shape.type === 'object') return ofJsonSchema(tool, shape);
     throw new Error('it is neither a zod shape nor a JSON Schema of an object');
   }
   if (values.length === 0 && !isZod4(shape)) {
@@ -93,6 +97,30 @@ export function toolSchema(tool: string, input: any): ToolSchema {
   }
   const object = isZod4(shape) ? shape : z.object(shape);
   return checked(tool, object, z.toJSONSchema(object, { target: 'draft-7', io: 'input', override: addOwnMeta }));
+}
+
+/** A schema that is JSON Schema already: zod reads it, or the validator of the MCP SDK. */
+function ofJsonSchema(tool: string, json: JsonSchema): ToolSchema {
+  const fromJSONSchema = zod()?.fromJSONSchema;
+  if (fromJSONSchema) return checked(tool, fromJSONSchema(json), json);
+  let ajv: { AjvJsonSchemaValidator: new () => { getValidator(schema: JsonSchema): Validate } };
+  try {
+    ajv = require('@modelcontextprotocol/sdk/validation/ajv');
+  } catch {
+    throw new Error(
+      'it is JSON Schema, and nothing is installed that arguments could be checked with: ' +
+        'npm install zod (4.2 or newer) or @modelcontextprotocol/sdk',
+    );
+  }
+  const validate = new ajv.AjvJsonSchemaValidator().getValidator(json);
+  return {
+    json,
+    async parse(args) {
+      const found = validate(args);
+      if (!found.valid) throw problems(tool, { message: found.errorMessage });
+      return args;
+    },
+  };
 }
 
 function checked(tool: string, object: any, json: JsonSchema): ToolSchema {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use regex::{Captures, Regex};
+use regex_lite::Regex;
 use towline_protocol::json;
 
 use crate::Options;
@@ -56,40 +56,58 @@ const ACCOUNT_MEMBERS: [&str; 10] = [
     "accountid",
     "userid",
 ];
-/// Texts that are secrets wherever they stand, and what replaces them.
-const PATTERNS: [(&str, &str); 8] = [
-    (
-        r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?s:.*?)(?:-----END [A-Z ]*PRIVATE KEY-----|\z)",
-        REDACTED,
-    ),
-    (
-        r"\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_[A-Za-z0-9_]{20,}|\bglpat-[A-Za-z0-9_-]{16,}|\bnpm_[A-Za-z0-9]{30,}|\bpypi-[A-Za-z0-9_-]{30,}|\bxox[a-z]-[A-Za-z0-9-]{10,}|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[A-Za-z0-9_-]{35}",
-        REDACTED,
-    ),
-    (
-        r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",
-        REDACTED,
-    ),
-    (
-        r"(?i)\b(bearer|basic)(\s+)[A-Za-z0-9._~+/=-]{8,}",
-        "${1}${2}[redacted]",
-    ),
-    (
-        r#"\b([A-Z][A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASSWORD)\s*[=:]\s*["']?)[^\s"',;]{4,}"#,
-        "${1}[redacted]",
-    ),
-    (
-        r"\b([a-z][a-z0-9+.-]*://[^\s/@:]*):[^\s/@]+@",
-        "${1}:[redacted]@",
-    ),
-    (
-        r"\b[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}\b",
-        "user@example.com",
-    ),
-    (
-        r"(/home/|/Users/|[A-Za-z]:\\Users\\)[^/\\\s:;,<>|*?\x22'`()\[\]{}]+",
-        "${1}user",
-    ),
+/// Texts that are secrets wherever they stand.
+struct Pattern {
+    /// One of these stands in every such text: the rest need not be looked at closely.
+    marks: &'static [&'static str],
+    pattern: &'static str,
+    with: &'static str,
+}
+
+static PATTERNS: [Pattern; 8] = [
+    Pattern {
+        marks: &["PRIVATE KEY"],
+        pattern: r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?s:.*?)(?:-----END [A-Z ]*PRIVATE KEY-----|\z)",
+        with: REDACTED,
+    },
+    Pattern {
+        marks: &[
+            "sk-", "sk_", "pk-", "pk_", "rk-", "rk_", "gh", "glpat-", "npm_", "pypi-", "xox",
+            "AKIA", "ASIA", "AIza",
+        ],
+        pattern: r"\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_[A-Za-z0-9_]{20,}|\bglpat-[A-Za-z0-9_-]{16,}|\bnpm_[A-Za-z0-9]{30,}|\bpypi-[A-Za-z0-9_-]{30,}|\bxox[a-z]-[A-Za-z0-9-]{10,}|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[A-Za-z0-9_-]{35}",
+        with: REDACTED,
+    },
+    Pattern {
+        marks: &["eyJ"],
+        pattern: r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",
+        with: REDACTED,
+    },
+    Pattern {
+        marks: &["earer", "EARER", "asic", "ASIC"],
+        pattern: r"(?i)\b(bearer|basic)(\s+)[A-Za-z0-9._~+/=-]{8,}",
+        with: "${1}${2}[redacted]",
+    },
+    Pattern {
+        marks: &["KEY", "TOKEN", "SECRET", "PASSWORD"],
+        pattern: r#"\b([A-Z][A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASSWORD)\s*[=:]\s*["']?)[^\s"',;]{4,}"#,
+        with: "${1}[redacted]",
+    },
+    Pattern {
+        marks: &["://"],
+        pattern: r"\b([a-z][a-z0-9+.-]*://[^\s/@:]*):[^\s/@]+@",
+        with: "${1}:[redacted]@",
+    },
+    Pattern {
+        marks: &["@"],
+        pattern: r"\b[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}\b",
+        with: "user@example.com",
+    },
+    Pattern {
+        marks: &["/home/", "/Users/", ":\\Users\\"],
+        pattern: r"(/home/|/Users/|[A-Za-z]:\\Users\\)[^/\\\s:;,<>|*?\x22'`()\[\]{}]+",
+        with: "${1}user",
+    },
 ];
 
 /// Takes secrets out of lines of the protocol: values of members that hold keys, tokens, headers and
@@ -103,11 +121,17 @@ const PATTERNS: [(&str, &str); 8] = [
 ///     r#"{"apiKey":"[redacted]","path":"/home/user/x","text":"[redacted]"}"#,
 /// );
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Redactor {
-    patterns: Vec<(Regex, &'static str)>,
+    patterns: Vec<(Regex, &'static Pattern)>,
     /// Texts replaced wherever they stand, the longest first.
     known: Vec<(String, String)>,
+}
+
+impl std::fmt::Debug for Redactor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Redactor").finish_non_exhaustive()
+    }
 }
 
 impl Default for Redactor {
@@ -121,7 +145,7 @@ impl Redactor {
     pub fn new() -> Redactor {
         let compiled = PATTERNS
             .iter()
-            .filter_map(|(pattern, with)| Some((Regex::new(pattern).ok()?, *with)));
+            .filter_map(|pattern| Some((Regex::new(pattern.pattern).ok()?, pattern)));
         Redactor {
             patterns: compiled.collect(),
             known: Vec::new(),
@@ -196,13 +220,11 @@ impl Redactor {
                 text = Cow::Owned(changed);
             }
         }
-        for (pattern, with) in &self.patterns {
-            if let Cow::Owned(changed) = pattern.replace_all(&text, |found: &Captures<'_>| {
-                let mut out = String::new();
-                found.expand(with, &mut out);
-                out
-            }) {
-                text = Cow::Owned(changed);
+        for (regex, pattern) in &self.patterns {
+            if pattern.marks.iter().any(|mark| text.contains(mark)) {
+                if let Cow::Owned(changed) = regex.replace_all(&text, pattern.with) {
+                    text = Cow::Owned(changed);
+                }
             }
         }
         text

@@ -1,5 +1,6 @@
 //! A session: a connection, the process it speaks to, and the host's handlers.
 
+mod arguments;
 mod builder;
 mod closing;
 mod event;

@@ -3,17 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use jsonschema::Validator;
 use towline_protocol::connection::{Request, RequestKind};
 use towline_protocol::json;
 use towline_protocol::mcp::{self, CallResult};
 
+use super::arguments::Schema;
 use super::handlers::Handler;
 use super::{Reply, RequestHandle};
 use crate::error::{Error, StartError};
-
-/// How many problems of bad arguments are told to the model.
-const PROBLEMS: usize = 8;
 
 /// A tool inside this program.
 pub struct Tool {
@@ -23,7 +20,8 @@ pub struct Tool {
 
 impl Tool {
     /// A tool with a name, a description for the model, the JSON Schema of its arguments (an
-    /// object), and what it does. Arguments that do not fit the schema never reach the handler.
+    /// object), and what it does. Arguments that do not fit the schema never reach the handler (a
+    /// host built without the feature `tool-arguments` checks them itself).
     ///
     /// The handler runs on the polling thread; one that takes long returns [`Reply::Later`] and
     /// answers by the handle from elsewhere.
@@ -115,7 +113,7 @@ impl ToolServer {
 /// Compiled schemas, each once a session.
 #[derive(Default)]
 pub(super) struct Tools {
-    validators: RwLock<BTreeMap<(String, String), Arc<Validator>>>,
+    schemas: RwLock<BTreeMap<(String, String), Arc<Schema>>>,
     /// Hooks, in-process servers or permission requests need stdin open (`protocol.md §11`).
     pub(super) needs_host: bool,
     /// Every prompt says `client_composed: true`.
@@ -131,15 +129,13 @@ impl Tools {
                 tool: tool.clone(),
                 reason,
             };
-            let schema = serde_json::from_str(schema).map_err(|error| bad(error.to_string()))?;
-            let validator =
-                jsonschema::validator_for(&schema).map_err(|error| bad(error.to_string()))?;
-            compiled.insert((name.to_string(), tool.clone()), Arc::new(validator));
+            let schema = Schema::compile(schema).map_err(bad)?;
+            compiled.insert((name.to_string(), tool.clone()), Arc::new(schema));
         }
-        let validators = self.validators.write();
-        let mut validators = validators.unwrap_or_else(PoisonError::into_inner);
-        validators.retain(|(server, _), _| server != name);
-        validators.append(&mut compiled);
+        let schemas = self.schemas.write();
+        let mut schemas = schemas.unwrap_or_else(PoisonError::into_inner);
+        schemas.retain(|(server, _), _| server != name);
+        schemas.append(&mut compiled);
         Ok(())
     }
 
@@ -148,10 +144,10 @@ impl Tools {
         let RequestKind::ToolCall { server, tool, .. } = &request.kind else {
             return None;
         };
-        let validator = {
-            let validators = self.validators.read();
-            let validators = validators.unwrap_or_else(PoisonError::into_inner);
-            validators.get(&(server.clone(), tool.clone()))?.clone()
+        let schema = {
+            let schemas = self.schemas.read();
+            let schemas = schemas.unwrap_or_else(PoisonError::into_inner);
+            schemas.get(&(server.clone(), tool.clone()))?.clone()
         };
         let arguments = json::pointer(request.json(), "/message/params/arguments");
         let arguments = arguments.ok().flatten().unwrap_or("{}");
@@ -160,13 +156,10 @@ impl Tools {
                 Ok(arguments) => arguments,
                 Err(error) => return Some(CallResult::invalid_arguments(tool, [("", error)])),
             };
-        if validator.is_valid(&arguments) {
+        let problems = schema.problems(&arguments);
+        if problems.is_empty() {
             return None;
         }
-        let problems = validator.iter_errors(&arguments).take(PROBLEMS);
-        let problems: Vec<(String, String)> = problems
-            .map(|problem| (problem.instance_path().to_string(), problem.to_string()))
-            .collect();
         Some(CallResult::invalid_arguments(tool, problems))
     }
 }
