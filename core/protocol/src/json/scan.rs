@@ -266,14 +266,48 @@ pub(super) fn string(bytes: &[u8], at: usize) -> Result<(usize, bool), Fault> {
 /// Steps over the rest of a string, from its first escape.
 #[inline(never)]
 fn escaped_string(bytes: &[u8], mut at: usize) -> Step {
+    // Where it is worth a try to step over a block.
+    let mut next = at;
     loop {
         match bytes.get(at) {
             Some(b'"') => return Ok(at + 1),
-            Some(b'\\') => at = plain_end(bytes, escape(bytes, at)?),
+            Some(b'\\') => at = escape(bytes, at)?,
             Some(_) => return wrong(Wrong::Control, at),
             None => return wrong(Wrong::Unterminated, at),
         }
+        // Behind an escape, so what stands here stands for itself.
+        while at >= next && bytes.get(at) != Some(&b'"') {
+            match bytes.get(at - 1..).and_then(<[u8]>::first_chunk) {
+                // The escape that its last byte begins is looked at too.
+                Some(block) if is_usual(block) => {
+                    at += BLOCK + usize::from(block.get(BLOCK) == Some(&b'\\'));
+                }
+                _ => next = at + BLOCK,
+            }
+        }
+        at = plain_end(bytes, at);
     }
+}
+
+/// How many bytes of a string with escapes are stepped over at once.
+const BLOCK: usize = 32;
+
+/// Whether all bytes of a block but the first and the last, which is not of the block, belong to a
+/// string that has only usual escapes there; the second stands for itself and is no quote.
+///
+/// Without a branch in between, so that a compiler takes many bytes at once: escapes come so often
+/// in a text and so irregularly that to branch at each costs more than all the rest. A function of
+/// its own, as in the middle of another one compilers do not see that.
+#[inline(never)]
+fn is_usual(block: &[u8; BLOCK + 2]) -> bool {
+    let mut unusual = 0;
+    for at in 0..BLOCK {
+        let (before, byte, after) = (block[at], block[at + 1], block[at + 2]);
+        let ends = (byte == b'"') & (before != b'\\');
+        let usual = (after == b'"') | (after == b'n') | (after == b't');
+        unusual |= u8::from(ends | ((byte == b'\\') & !usual) | (byte < 0x20));
+    }
+    unusual == 0
 }
 
 fn escape(bytes: &[u8], at: usize) -> Step {
@@ -383,6 +417,7 @@ fn plain_end(bytes: &[u8], mut at: usize) -> usize {
 mod tests {
     use super::*;
     use alloc::format;
+    use alloc::string::String;
     use proptest::prelude::*;
 
     #[test]
@@ -483,6 +518,28 @@ mod tests {
         fn agrees_with_serde_json(text in "[\\[\\]{}\",:0-9a-z\\\\ .eE+-]{0,24}") {
             let theirs = serde_json::from_str::<&serde_json::value::RawValue>(&text).is_ok();
             prop_assert_eq!(validate(&text).is_ok(), theirs, "{}", text);
+        }
+
+        /// Strings of the parts that decide how far a block reaches.
+        #[test]
+        fn escapes_at_any_place(parts in proptest::collection::vec(0usize..24, 0..90)) {
+            let names = [
+                "\\n", "\\t", "\\\"", "\\\\", "\\u00e9", "\\r", "\\/", "é", "]", "#", "n", "u",
+                "0000000", "0123456789012345678901234567890123456789",
+                // Not valid in a string, or its end.
+                "\"", "\\", "\u{1}", "\\x",
+            ];
+            for kinds in [names.len(), 14] {
+                let kinds = parts.iter().map(|part| names.get(part % kinds).copied());
+                let body: String = kinds.flatten().collect();
+                for text in [format!("\"{body}\""), format!("\"{body}\",1")] {
+                    let mut theirs = serde_json::Deserializer::from_str(&text)
+                        .into_iter::<serde_json::Value>();
+                    let end = theirs.next().and_then(Result::ok).map(|_| theirs.byte_offset());
+                    let ours = string(text.as_bytes(), 0).ok().map(|(end, _)| end);
+                    prop_assert_eq!(ours, end, "{}", text);
+                }
+            }
         }
 
         #[test]
