@@ -6,7 +6,9 @@ use napi::bindgen_prelude::AsyncTask;
 use napi::{Env, Task};
 use napi_derive::napi;
 use serde::Deserialize;
-use towline::transcripts::{ForkOptions, ListOptions, MessageOptions, SavedSessions};
+use towline::transcripts::{
+    ForkOptions, ListOptions, MessageOptions, SavedSessions, SessionMessage,
+};
 
 use crate::error::invalid;
 
@@ -76,14 +78,16 @@ impl Request {
                 .info(id, dir)
                 .map_or_else(nothing, |info| info.to_json()),
             "getSessionMessages" => {
-                let messages = saved.messages(id, dir, &messages);
-                towline::transcripts::SessionMessage::list_to_json(&messages)
+                saved.with_messages(id, dir, &messages, SessionMessage::list_to_json)
             }
             "listSubagents" => serde_json::json!(saved.subagents(id, dir)).to_string(),
-            "getSubagentMessages" => {
-                let messages = saved.subagent_messages(id, &self.agent_id, dir, &messages);
-                towline::transcripts::SessionMessage::list_to_json(&messages)
-            }
+            "getSubagentMessages" => saved.with_subagent_messages(
+                id,
+                &self.agent_id,
+                dir,
+                &messages,
+                SessionMessage::list_to_json,
+            ),
             "renameSession" => {
                 let title = self.title.as_deref().unwrap_or_default();
                 saved.rename(id, title, dir).map_err(failed)?;

@@ -7,13 +7,20 @@ use towline_protocol::json::{push_string, string, Kind};
 /// An object being written: `{"a":1,"b":null}`.
 pub(crate) struct Object {
     text: String,
+    /// Where its first member begins.
+    start: usize,
 }
 
 impl Object {
     pub(crate) fn with_capacity(bytes: usize) -> Self {
-        let mut text = String::with_capacity(bytes);
+        Self::behind(String::with_capacity(bytes))
+    }
+
+    /// One that is written behind a text.
+    pub(crate) fn behind(mut text: String) -> Self {
         text.push('{');
-        Object { text }
+        let start = text.len();
+        Object { text, start }
     }
 
     pub(crate) fn new() -> Self {
@@ -21,7 +28,7 @@ impl Object {
     }
 
     fn name(&mut self, name: &str) {
-        if self.text.len() > 1 {
+        if self.text.len() > self.start {
             self.text.push(',');
         }
         push_string(&mut self.text, name);

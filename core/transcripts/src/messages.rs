@@ -6,7 +6,7 @@ use towline_protocol::json::{members, string};
 
 use crate::chain;
 use crate::entry::{Entry, EntryKind};
-use crate::json::{self, Object};
+use crate::json::Object;
 
 /// Whose message it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +64,31 @@ impl SessionMessage<'_> {
     /// As a JSON object: `type`, `uuid`, `session_id`, `message`, `parent_tool_use_id`,
     /// `parent_agent_id`.
     pub fn to_json(&self) -> String {
-        let mut object = Object::with_capacity(self.message.len() + 256);
+        self.append_to(String::with_capacity(self.length()))
+    }
+
+    /// Several of them as a JSON array.
+    pub fn list_to_json(list: &[SessionMessage<'_>]) -> String {
+        let length: usize = list.iter().map(SessionMessage::length).sum();
+        let mut text = String::with_capacity(length + 2);
+        text.push('[');
+        for message in list {
+            if text.len() > 1 {
+                text.push(',');
+            }
+            text = message.append_to(text);
+        }
+        text.push(']');
+        text
+    }
+
+    /// About as many bytes as its JSON has.
+    fn length(&self) -> usize {
+        self.message.len() + 256
+    }
+
+    fn append_to(&self, text: String) -> String {
+        let mut object = Object::behind(text);
         object
             .string("type", self.kind.as_str())
             .string("uuid", &self.uuid)
@@ -73,11 +97,6 @@ impl SessionMessage<'_> {
             .string_or_null("parent_tool_use_id", self.parent_tool_use_id.as_deref())
             .string_or_null("parent_agent_id", self.parent_agent_id.as_deref());
         object.end()
-    }
-
-    /// Several of them as a JSON array.
-    pub fn list_to_json(list: &[SessionMessage<'_>]) -> String {
-        json::array(list.iter().map(SessionMessage::to_json))
     }
 }
 

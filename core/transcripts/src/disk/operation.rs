@@ -118,17 +118,12 @@ impl SavedOperation {
                 let info = saved.info(id, directory);
                 info.map_or_else(null, |info| info.to_json())
             }
-            Name::GetSessionMessages => {
-                SessionMessage::list_to_json(&saved.messages(id, directory, &self.page()))
+            Name::GetSessionMessages | Name::GetSubagentMessages => {
+                self.with_messages(SessionMessage::list_to_json)?
             }
             Name::ListSubagents => {
                 let ids = saved.subagents(id, directory);
                 serde_json::Value::from(ids).to_string()
-            }
-            Name::GetSubagentMessages => {
-                let agent = needed(&self.agent_id, "agent_id")?;
-                let found = saved.subagent_messages(id, agent, directory, &self.page());
-                SessionMessage::list_to_json(&found)
             }
             Name::RenameSession => {
                 let title = needed(&self.title, "title")?;
@@ -151,6 +146,26 @@ impl SavedOperation {
                 object.end()
             }
         })
+    }
+
+    /// Reads the messages that it asks for, for `work`; an error if it asks for something else.
+    pub fn with_messages<T>(
+        &self,
+        work: impl FnOnce(&[SessionMessage<'_>]) -> T,
+    ) -> Result<T, OperationError> {
+        let saved = self.saved();
+        let directory = self.directory.as_deref();
+        let id = needed(&self.session_id, "session_id")?;
+        match self.operation {
+            Name::GetSessionMessages => Ok(saved.with_messages(id, directory, &self.page(), work)),
+            Name::GetSubagentMessages => {
+                let agent = needed(&self.agent_id, "agent_id")?;
+                Ok(saved.with_subagent_messages(id, agent, directory, &self.page(), work))
+            }
+            _ => Err(OperationError::InvalidArgument(
+                "the operation gives no messages".to_owned(),
+            )),
+        }
     }
 
     fn saved(&self) -> SavedSessions {

@@ -17,11 +17,23 @@ impl SavedSessions {
         directory: Option<&Path>,
         options: &MessageOptions,
     ) -> Vec<SessionMessage<'static>> {
+        self.with_messages(session_id, directory, options, owned)
+    }
+
+    /// As [`messages`](Self::messages), for `work` alone, which gets them as parts of the file's
+    /// text.
+    pub fn with_messages<T>(
+        &self,
+        session_id: &str,
+        directory: Option<&Path>,
+        options: &MessageOptions,
+        work: impl FnOnce(&[SessionMessage<'_>]) -> T,
+    ) -> T {
         let file = self.transcript(session_id, directory);
         let Some(text) = file.and_then(|file| text_of(&file).ok()) else {
-            return Vec::new();
+            return work(&[]);
         };
-        owned(of_entries(&entry::of_lines(&text), options))
+        work(&of_entries(&entry::of_lines(&text), options))
     }
 
     /// The ids of a session's subagents, by the order of their files' names.
@@ -42,20 +54,30 @@ impl SavedSessions {
         directory: Option<&Path>,
         options: &MessageOptions,
     ) -> Vec<SessionMessage<'static>> {
+        self.with_subagent_messages(session_id, agent, directory, options, owned)
+    }
+
+    /// As [`subagent_messages`](Self::subagent_messages), for `work` alone, which gets them as parts
+    /// of the file's text.
+    pub fn with_subagent_messages<T>(
+        &self,
+        session_id: &str,
+        agent: &str,
+        directory: Option<&Path>,
+        options: &MessageOptions,
+        work: impl FnOnce(&[SessionMessage<'_>]) -> T,
+    ) -> T {
         let files = self.subagent_transcripts(session_id, directory);
         let Some(file) = files.into_iter().find(|file| agent_id(file) == Some(agent)) else {
-            return Vec::new();
+            return work(&[]);
         };
         let metadata = fs::read_to_string(file.with_extension("meta.json"));
         let parents = Parents::from_metadata(&metadata.unwrap_or_default());
         let Ok(text) = text_of(&file) else {
-            return Vec::new();
+            return work(&[]);
         };
-        owned(subagent_of_entries(
-            &entry::of_lines(&text),
-            &parents,
-            options,
-        ))
+        let entries = entry::of_lines(&text);
+        work(&subagent_of_entries(&entries, &parents, options))
     }
 
     /// The transcripts of a session's subagents, in folders of their own too.
@@ -69,11 +91,9 @@ impl SavedSessions {
     }
 }
 
-fn owned(messages: Vec<SessionMessage<'_>>) -> Vec<SessionMessage<'static>> {
-    messages
-        .into_iter()
-        .map(SessionMessage::into_owned)
-        .collect()
+fn owned(messages: &[SessionMessage<'_>]) -> Vec<SessionMessage<'static>> {
+    let messages = messages.iter().cloned();
+    messages.map(SessionMessage::into_owned).collect()
 }
 
 /// The text of a file; bytes that are no UTF-8 become U+FFFD, so that they damage one line only.
