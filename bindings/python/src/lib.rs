@@ -24,7 +24,7 @@ mod _native {
     #[pymodule_export]
     use crate::inbox::{Inbox, Stream};
     #[pymodule_export]
-    use crate::message::StreamField;
+    use crate::message::{SavedField, StreamField};
     #[pymodule_export]
     use crate::pipe::Pipe;
     #[pymodule_export]
@@ -32,7 +32,7 @@ mod _native {
     #[pymodule_export]
     use crate::session::Session;
     #[pymodule_export]
-    use crate::sessions::{fold, project_key, saved};
+    use crate::sessions::{fold, messages_of_saved, project_key, saved};
     #[pymodule_export]
     use crate::stores::{
         materialize_session, resume_task, Materialized, ResumePlan, Store, StoreCall, StoreTask,
@@ -57,6 +57,12 @@ mod _native {
     #[pyfunction]
     fn fill<'py>(message: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyDict>>> {
         crate::message::fill(message)
+    }
+
+    /// Makes the fields of a message of a saved session that has its text yet.
+    #[pyfunction]
+    fn settle(message: &Bound<'_, PyAny>) -> PyResult<()> {
+        crate::message::settle(message)
     }
 
     /// `json.loads`, for text.

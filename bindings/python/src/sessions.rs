@@ -4,9 +4,11 @@ use std::path::PathBuf;
 
 use pyo3::exceptions::{PyFileNotFoundError, PyOSError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyList;
 use towline::transcripts::{fold_summary, Error, OperationError, SavedOperation, SessionSummary};
 
 use crate::json::loads;
+use crate::message::saved_messages;
 
 /// Does something with the sessions that the CLI has saved: a `SavedOperation`, as JSON text. Blocks,
 /// with the interpreter free meanwhile.
@@ -17,6 +19,17 @@ pub(crate) fn saved<'py>(py: Python<'py>, operation: &str) -> PyResult<Bound<'py
         Ok(found) => loads(py, &found),
         Err(error) => Err(exception(&error)),
     }
+}
+
+/// The messages that a `SavedOperation` asks for, as `SessionMessage`s. Blocks as `saved` does.
+#[pyfunction]
+pub(crate) fn messages_of_saved(py: Python<'_>, operation: &str) -> PyResult<Py<PyList>> {
+    let found = py.detach(|| {
+        SavedOperation::from_json(operation)?.with_messages(|messages| {
+            Python::attach(|py| saved_messages(py, messages).map(Bound::unbind))
+        })
+    });
+    found.map_err(|error| exception(&error))?
 }
 
 /// The exception that the official functions raise for the same reason.

@@ -3,9 +3,11 @@
 The sessions are those of two recordings of the CLI, and made ones for what recordings lack.
 """
 
+import copy
 import dataclasses
 import json
 import os
+import pickle
 import shutil
 import subprocess
 import uuid
@@ -309,6 +311,62 @@ def test_subagents(saved: Path) -> None:
                 assert ours == theirs, (given, page)
     (message, *_) = towline.get_subagent_messages(session(1), "abc")
     assert (message.parent_tool_use_id, message.parent_agent_id) == ("toolu_1", "def")
+
+
+COPIES: list[Callable[[Any], Any]] = [
+    copy.copy,
+    copy.deepcopy,
+    dataclasses.replace,
+    lambda message: type(message)(**dataclasses.asdict(message)),
+    lambda message: type(message)(**vars(message)),
+    *(
+        lambda message, protocol=protocol: pickle.loads(pickle.dumps(message, protocol))
+        for protocol in range(pickle.HIGHEST_PROTOCOL + 1)
+    ),
+]
+
+
+@pytest.mark.parametrize(("agent", "parent"), [(None, None), ("abc", "toolu_1")])
+def test_a_message_is_decoded_by_whatever_looks_at_it(
+    saved: Path, agent: str | None, parent: str | None
+) -> None:
+    def undecoded(package: Any = towline) -> Any:
+        if agent is None:
+            return package.get_session_messages(session(1))[0]
+        return package.get_subagent_messages(session(1), agent)[0]
+
+    theirs = undecoded(official)
+    assert hasattr(undecoded(), "_raw")
+    for copied in COPIES:
+        again = copied(undecoded())
+        assert again == undecoded() and type(again) is towline.SessionMessage
+        assert vars(again) == vars(theirs) and again.parent_tool_use_id == parent
+    assert repr(undecoded()) == repr(theirs)
+    assert list(vars(undecoded())) == list(vars(theirs))
+    assert dataclasses.asdict(undecoded()) == dataclasses.asdict(theirs)
+    looked_at = undecoded()
+    assert looked_at.message == theirs.message and looked_at.message is looked_at.message
+    assert not hasattr(looked_at, "_raw") and list(vars(looked_at)) == list(vars(theirs))
+    assert undecoded().parent_tool_use_id == parent and undecoded() != dataclasses.asdict(theirs)
+    with pytest.raises(TypeError):
+        hash(undecoded())
+
+
+def test_what_a_program_sets_in_a_message_stays(saved: Path) -> None:
+    message, other = towline.get_session_messages(session(1))[:2]
+    message.message = "mine"
+    message.parent_agent_id = "me"
+    message.new = 1  # type: ignore[attr-defined]
+    assert (message.message, message.parent_agent_id) == ("mine", "me")
+    assert vars(message)["message"] == "mine" and vars(message)["parent_agent_id"] == "me"
+    assert copy.copy(message).new == 1  # type: ignore[attr-defined]
+    del other.message
+    for _ in range(2):
+        with pytest.raises(AttributeError, match="'SessionMessage' object has no attribute"):
+            _ = other.message
+    with pytest.raises(AttributeError, match="type object 'SessionMessage' has no attribute"):
+        _ = towline.SessionMessage.message
+    assert "message" not in vars(other) and other.uuid and other.parent_tool_use_id is None
 
 
 def test_worktrees(copied: Callable[[str], Path], tmp_path: Path) -> None:

@@ -57,9 +57,20 @@ _MESSAGE = tuple(SessionMessage.__annotations__)
 
 def _saved(operation: str, directory: str | None, **arguments: Any) -> Any:
     """Does one of the core's functions over saved sessions (`towline::transcripts::SavedOperation`)."""
+    return _native.saved(_document(operation, directory, arguments))
+
+
+def _saved_messages(
+    operation: str, directory: str | None, **arguments: Any
+) -> list[SessionMessage]:
+    """As `_saved`, of one that gives messages."""
+    return _native.messages_of_saved(_document(operation, directory, arguments))
+
+
+def _document(operation: str, directory: str | None, arguments: dict[str, Any]) -> str:
     if isinstance(directory, os.PathLike):
         directory = os.fspath(directory)
-    return _native.saved(json.dumps({"operation": operation, "directory": directory, **arguments}))
+    return json.dumps({"operation": operation, "directory": directory, **arguments})
 
 
 def _info(found: dict[str, Any]) -> SDKSessionInfo:
@@ -116,8 +127,8 @@ def get_session_messages(
     session_id: str, directory: str | None = None, limit: int | None = None, offset: int = 0
 ) -> list[SessionMessage]:
     """The conversation of a session, oldest message first; none if there is no such session."""
-    return _messages(
-        _saved("get_session_messages", directory, session_id=session_id, limit=limit, offset=offset)
+    return _saved_messages(
+        "get_session_messages", directory, session_id=session_id, limit=limit, offset=offset
     )
 
 
@@ -135,15 +146,13 @@ def get_subagent_messages(
     offset: int = 0,
 ) -> list[SessionMessage]:
     """The conversation of a subagent, oldest message first; none if there is no such subagent."""
-    return _messages(
-        _saved(
-            "get_subagent_messages",
-            directory,
-            session_id=session_id,
-            agent_id=agent_id,
-            limit=limit,
-            offset=offset,
-        )
+    return _saved_messages(
+        "get_subagent_messages",
+        directory,
+        session_id=session_id,
+        agent_id=agent_id,
+        limit=limit,
+        offset=offset,
     )
 
 

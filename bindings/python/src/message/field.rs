@@ -5,11 +5,10 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use pyo3::exceptions::{PyAttributeError, PyValueError};
-use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 
-use super::shape::{fields, set_own};
+use super::shape::{fields, own, set_own};
 use super::{event_alone, stream_event};
 
 /// For how many more stream events the program is taken for one that looks at `event`.
@@ -97,18 +96,8 @@ impl StreamField {
 
 /// The line of an instance whose fields are not made yet.
 fn line<'py>(instance: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyBytes>>> {
-    let py = instance.py();
-    let name = pyo3::intern!(py, "_raw");
-    // SAFETY: both objects are live, and the interpreter is held; the result is a new reference.
-    let raw = unsafe {
-        let raw = ffi::PyObject_GenericGetAttr(instance.as_ptr(), name.as_ptr());
-        Bound::from_owned_ptr_or_err(py, raw)
-    };
-    match raw {
-        Ok(raw) => Ok(raw.cast_into_exact::<PyBytes>().ok()),
-        Err(error) if error.is_instance_of::<PyAttributeError>(py) => Ok(None),
-        Err(error) => Err(error),
-    }
+    let raw = own(instance, pyo3::intern!(instance.py(), "_raw"))?;
+    Ok(raw.and_then(|raw| raw.cast_into_exact().ok()))
 }
 
 fn text<'a>(line: &'a Bound<'_, PyBytes>) -> PyResult<&'a str> {
@@ -123,9 +112,9 @@ pub(crate) fn fill<'py>(instance: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'
         return Ok(None);
     };
     let made = stream_event(py, text(&line)?)?;
-    let own = fields(instance)?;
-    made.update(own.as_mapping())?;
-    own.update(made.as_mapping())?;
+    let present = fields(instance)?;
+    made.update(present.as_mapping())?;
+    present.update(made.as_mapping())?;
     let kept = PyTuple::new(py, [line])?;
     set_own(instance, pyo3::intern!(py, "_raw"), kept.as_any())?;
     Ok(Some(made))

@@ -3,6 +3,7 @@
 
 mod field;
 mod parse;
+mod saved;
 mod shape;
 mod types;
 
@@ -17,6 +18,7 @@ use towline::{MessageType, RawMessage};
 use crate::json::{self, Parser};
 use crate::strings::Strings;
 pub(crate) use field::{fill, StreamField};
+pub(crate) use saved::{saved_messages, settle, SavedField};
 pub(crate) use types::Types;
 
 /// What a line becomes.

@@ -1,5 +1,6 @@
 //! Making instances of data classes without running their `__init__`.
 
+use pyo3::exceptions::PyAttributeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyType};
@@ -150,15 +151,45 @@ pub(super) fn fields<'py>(instance: &Bound<'py, PyAny>) -> PyResult<Bound<'py, P
     Ok(fields.cast_into::<PyDict>()?)
 }
 
+/// An attribute, past what the class makes of looking one up; `None` if there is none.
+pub(super) fn own<'py>(
+    instance: &Bound<'py, PyAny>,
+    name: &Bound<'py, PyString>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = instance.py();
+    // SAFETY: both objects are live, and the interpreter is held; the result is a new reference.
+    let found = unsafe {
+        let found = ffi::PyObject_GenericGetAttr(instance.as_ptr(), name.as_ptr());
+        Bound::from_owned_ptr_or_err(py, found)
+    };
+    match found {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if error.is_instance_of::<PyAttributeError>(py) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 /// Sets an attribute, past what the class makes of setting one.
 pub(super) fn set_own(
     instance: &Bound<'_, PyAny>,
     name: &Bound<'_, PyString>,
     value: &Bound<'_, PyAny>,
 ) -> PyResult<()> {
-    // SAFETY: all three objects are live, and the interpreter is held.
-    let status =
-        unsafe { ffi::PyObject_GenericSetAttr(instance.as_ptr(), name.as_ptr(), value.as_ptr()) };
+    set_generic(instance, name, value.as_ptr())
+}
+
+/// Deletes an attribute that there is, past what the class makes of that.
+pub(super) fn delete_own(instance: &Bound<'_, PyAny>, name: &Bound<'_, PyString>) -> PyResult<()> {
+    set_generic(instance, name, std::ptr::null_mut())
+}
+
+fn set_generic(
+    instance: &Bound<'_, PyAny>,
+    name: &Bound<'_, PyString>,
+    value: *mut ffi::PyObject,
+) -> PyResult<()> {
+    // SAFETY: the objects are live (a null value deletes), and the interpreter is held.
+    let status = unsafe { ffi::PyObject_GenericSetAttr(instance.as_ptr(), name.as_ptr(), value) };
     match status {
         0 => Ok(()),
         _ => Err(PyErr::fetch(instance.py())),
