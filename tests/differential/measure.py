@@ -1,18 +1,22 @@
 #!/usr/bin/env python3
 """Measures towline-transcripts against the official packages on generated sessions.
 
-    measure.py PROGRAM [--sessions N] [--runs N] [--python DIRECTORY] [--typescript PACKAGE]
+    measure.py PROGRAM [--sessions N] [--runs N] [--python DIRECTORY]
+               [--typescript PACKAGE] [--node PACKAGE]
 
 PROGRAM is the binary ``towline-differential``, built for release; DIRECTORY holds the Python package
-``towline``, built for release; PACKAGE is the ``sdk.mjs`` of the official TypeScript package. Times
-are the best of some runs that take turns, with the files in the page cache, and those of PROGRAM
-include turning the answer into JSON and reading it. Exit code 1 if a bar is missed.
+``towline``, built for release; the PACKAGEs are the ``sdk.mjs`` of the official TypeScript package
+and the ``index.mjs`` of the Node package ``towline``, its addon built for release. Runs take turns,
+with the files in the page cache; the least and the median time of each is told, and the least one
+counts. Times of PROGRAM include turning the answer into JSON and reading it. Exit code 1 if a bar is
+missed.
 """
 
 import argparse
 import importlib
 import json
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -87,26 +91,28 @@ def build(config: Path, sessions: int) -> str:
     return large
 
 
-def best(functions: dict, runs: int) -> dict[str, float]:
-    """The least milliseconds of each function; they take turns."""
+def taken(functions: dict, runs: int) -> dict[str, list[float]]:
+    """The milliseconds of each function; they take turns."""
     times: dict[str, list[float]] = {name: [] for name in functions}
     for _ in range(runs):
         for name, function in functions.items():
             started = time.perf_counter()
             told = function()
             took = (time.perf_counter() - started) * 1000
-            # A process of its own tells how long the call took in it.
+            # Some tell themselves how long the call took.
             times[name].append(told if isinstance(told, float) else took)
-    return {name: min(taken) for name, taken in times.items()}
+            del told
+    return times
 
 
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
     parser.add_argument("--sessions", type=int, default=2000)
-    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--runs", type=int, default=9)
     parser.add_argument("--python", help="the folder of the package towline")
     parser.add_argument("--typescript", help="sdk.mjs of the official package")
+    parser.add_argument("--node", help="index.mjs of the package towline")
     arguments = parser.parse_args()
     towline = None
     if arguments.python:
@@ -136,34 +142,44 @@ def main() -> int:
             status = Path(f"/proc/{process.pid}/status").read_text()
             return int(status.split("VmHWM:")[1].split()[0]) / 1024
 
-        def in_node(place: Path, call: str, *given: object):
-            if arguments.typescript is None:
+        def in_node(package: str | None, place: Path, call: str, *given: object):
+            if package is None:
                 return None
-            official = Official(arguments.typescript, place)
+            peer = Official(package, place)
 
             def run() -> float:
-                return official.ask(call=call, arguments=list(given), timed=True)["ms"]
+                return float(peer.ask(call=call, arguments=list(given), timed=True)["ms"])
 
             run()
             return run
 
         def measure(functions: dict) -> dict[str, float]:
             given = {name: function for name, function in functions.items() if function}
-            found = best(given, arguments.runs)
-            for name, took in found.items():
-                print(f"  {name}: {took:.1f} ms")
-            return found
+            times = taken(given, arguments.runs)
+            for name, took in times.items():
+                print(f"  {name}: {min(took):.1f} ms, median {statistics.median(took):.1f}")
+            return {name: min(took) for name, took in times.items()}
 
         os.environ["CLAUDE_CONFIG_DIR"] = str(config)
         question = {"ask": "list", "config": str(config)}
         assert len(ask(**question)) == len(claude_agent_sdk.list_sessions()) == arguments.sessions
-        newest = measure({"newest 10": lambda: ask(**question, limit=10)})
+        newest = measure(
+            {
+                "newest 10": lambda: ask(**question, limit=10),
+                "newest 10, towline for Node": in_node(
+                    arguments.node, config, "listSessions", {"limit": 10}
+                ),
+            }
+        )
         found = measure(
             {
                 "list": lambda: ask(**question),
                 "list, towline for Python": towline and towline.list_sessions,
                 "list, official Python": claude_agent_sdk.list_sessions,
-                "list, official TypeScript": in_node(config, "listSessions", {}),
+                "list, towline for Node": in_node(arguments.node, config, "listSessions", {}),
+                "list, official TypeScript": in_node(
+                    arguments.typescript, config, "listSessions", {}
+                ),
             }
         )
         bar("list", found["list"], 0.2 * found["list, official Python"], "ms")
@@ -171,8 +187,12 @@ def main() -> int:
             of_python = found["list, towline for Python"]
             bar("list in Python", of_python, 0.2 * found["list, official Python"], "ms")
         if arguments.typescript:
-            bar("list", found["list"], 0.1 * found["list, official TypeScript"], "ms")
-        bar("newest 10", newest["newest 10"], 10, "ms")
+            limit = 0.1 * found["list, official TypeScript"]
+            bar("list", found["list"], limit, "ms")
+            if arguments.node:
+                bar("list in Node", found["list, towline for Node"], limit, "ms")
+        for name, took in newest.items():
+            bar(name, took, 10, "ms")
         bar("peak memory", peak(), 32, "MiB")
 
         place = config.parent / "large"
@@ -182,6 +202,10 @@ def main() -> int:
         theirs_found = claude_agent_sdk.get_session_messages(large, limit=10, offset=5000)
         assert [one["uuid"] for one in ours_found] == [one.uuid for one in theirs_found]
         timed = {**question, "ask": "messages_time"}
+
+        def looked_at(package):
+            return lambda: [one.message for one in package.get_session_messages(large)]
+
         found = measure(
             {
                 # So that reading 20 MiB of JSON here is not measured.
@@ -190,7 +214,14 @@ def main() -> int:
                 "all messages, the Rust function": lambda: ask(**timed)[0],
                 "all, towline for Python": towline and (lambda: towline.get_session_messages(large)),
                 "all, official Python": lambda: claude_agent_sdk.get_session_messages(large),
-                "all, official TypeScript": in_node(place, "getSessionMessages", large, {}),
+                "all and each looked at, towline for Python": towline and looked_at(towline),
+                "all and each looked at, official Python": looked_at(claude_agent_sdk),
+                "all, towline for Node": in_node(
+                    arguments.node, place, "getSessionMessages", large, {}
+                ),
+                "all, official TypeScript": in_node(
+                    arguments.typescript, place, "getSessionMessages", large, {}
+                ),
             }
         )
         bar("one message", found["one message of 20 MiB"], 0.25 * found["one, official Python"], "ms")
@@ -198,6 +229,14 @@ def main() -> int:
         bar("all messages, Rust", found["all messages, the Rust function"], limit, "ms")
         if towline:
             bar("all messages in Python", found["all, towline for Python"], limit, "ms")
+            of_towline, of_official = (
+                found[f"all and each looked at, {package}"]
+                for package in ("towline for Python", "official Python")
+            )
+            bar("all messages in Python, each looked at", of_towline, of_official, "ms")
+        if arguments.node and arguments.typescript:
+            limit = found["all, official TypeScript"]
+            bar("all messages in Node", found["all, towline for Node"], limit, "ms")
         process.stdin.close()
         process.wait(10)
     for name in missed:
