@@ -14,7 +14,7 @@ use crate::entry::{Entry, EntryKind};
 /// its last line on the chain.
 pub(crate) fn put_back(entries: &[Entry<'_>], index: &Index<'_>, chain: Vec<usize>) -> Vec<usize> {
     let mut seen = vec![false; entries.len()];
-    for at in chain.iter().filter_map(|at| position(entries, index, *at)) {
+    for at in chain.iter().filter_map(|at| index.counting(*at)) {
         mark(&mut seen, at);
     }
     let missed = index.order.iter().any(|at| {
@@ -62,10 +62,6 @@ pub(crate) fn put_back(entries: &[Entry<'_>], index: &Index<'_>, chain: Vec<usiz
         whole.extend(inserts.remove(&at).unwrap_or_default());
     }
     whole
-}
-
-fn position(entries: &[Entry<'_>], index: &Index<'_>, at: usize) -> Option<usize> {
-    index.position(&entries.get(at)?.uuid)
 }
 
 fn is_marked(seen: &[bool], at: usize) -> bool {
@@ -123,7 +119,7 @@ impl<'e> Links<'e> {
             }
         }
         for (at, result) in results {
-            if let Some(parent) = index.parent(result) {
+            if let Some(parent) = index.parent(at) {
                 links.results.entry(parent).or_default().push(at);
             }
             let named = result
@@ -174,13 +170,10 @@ impl<'e> Links<'e> {
             .filter_map(|line| self.results.get(line))
             .flatten()
         {
-            let Some(result) = entries.get(*at) else {
-                continue;
-            };
             if is_marked(seen, *at) || !collected.insert(*at) {
                 continue;
             }
-            match index.parent(result) {
+            match index.parent(*at) {
                 Some(parent) if lines.contains(&parent) => results.push(*at),
                 _ => strays.push(*at),
             }
