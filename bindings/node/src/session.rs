@@ -19,8 +19,11 @@ use crate::error::{invalid, to_js};
 use crate::host::NativeHost;
 use crate::waiter::Waiter;
 
-/// How many bytes of events one drain takes at most, so that other work gets its turn.
-const BATCH_BYTES: usize = 512 * 1024;
+/// How many bytes of events one drain takes at most, so that other work gets its turn, and the text
+/// is a young object of V8's: a longer one has pages for itself, new ones each time.
+const BATCH_BYTES: usize = 128 * 1024;
+/// A message above this travels by itself.
+const LONG_MESSAGE: usize = 512 * 1024;
 /// How many events that is at most.
 const BATCH_EVENTS: usize = 2048;
 
@@ -142,7 +145,7 @@ impl NativeSession {
         while let Some(event) = events.pop_front() {
             match &event {
                 Event::Message { message, turn }
-                    if message.json().len() > BATCH_BYTES && !self.is_hidden(message) =>
+                    if message.json().len() > LONG_MESSAGE && !self.is_hidden(message) =>
                 {
                     if batch.count > 0 {
                         events.push_front(event);

@@ -188,6 +188,10 @@ test('permissions: what is asked, what is answered, a withdrawn question', async
   let withdrawn = false;
   const canUseTool = async (name, input, options) => {
     seen.push([name, options.blockedPath, options.agentID, options.requestId, options.matchedAskRule?.toolName]);
+    const { signal } = options;
+    assert.ok(signal instanceof AbortSignal);
+    assert.equal({ ...options }.signal, signal, 'a copy has it too');
+    assert.ok(Object.keys(options).includes('signal'));
     if (name === 'Throws') throw new Error('refused by mistake');
     if (name === 'Waits') {
       await new Promise((resolve) => options.signal.addEventListener('abort', resolve));

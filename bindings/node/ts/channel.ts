@@ -61,6 +61,25 @@ class Open implements Asked {
   }
 }
 
+/** What an object is told of whose signal is made when it is looked at. */
+const ASKED = Symbol('asked');
+const SIGNAL: PropertyDescriptor & ThisType<{ [ASKED]: Asked }> = {
+  enumerable: true,
+  configurable: true,
+  get() {
+    return this[ASKED].signal;
+  },
+};
+
+/**
+ * The object with the request's `signal`, which is made when somebody looks at it. The accessor is the
+ * same one for all: V8 takes far longer for one of the object's own.
+ */
+export function withSignal<T extends object>(context: T, asked: Asked): T & { signal: AbortSignal } {
+  Object.defineProperty(context, ASKED, { value: asked });
+  return Object.defineProperty(context, 'signal', SIGNAL) as T & { signal: AbortSignal };
+}
+
 /** An answer: how it is given, and its text; `null` when somebody else answers. */
 export type Answered = ['json' | 'error' | 'call' | 'callError' | 'mcp', string] | null;
 
@@ -68,7 +87,7 @@ export type Answered = ['json' | 'error' | 'call' | 'callError' | 'mcp', string]
 export interface Handlers {
   /** The CLI is started, and nothing of it was read yet. */
   started(channel: Channel): void;
-  /** A request of the CLI; a rejection is an error answer. */
+  /** A request of the CLI; a rejection is an error answer. Does not throw. */
   ask(asked: Asked): Promise<Answered>;
   /** A notification for a server that JavaScript runs. */
   notified(server: string, message: unknown): void;
@@ -140,6 +159,10 @@ export class Channel implements Watched {
   /** Requests made before the start. */
   private readonly unasked = new Set<(error: unknown) => void>();
   private readonly asked = new Map<number, Open>();
+  /** Requests that have come in this round. */
+  private requested: Open[] = [];
+  /** Messages have come in this round. */
+  private delivered = false;
   private readonly waiting: ((result: IteratorResult<any, void>) => void)[] = [];
   private readonly rejecting: ((error: unknown) => void)[] = [];
   private items: any[] = [];
@@ -266,11 +289,13 @@ export class Channel implements Watched {
     const { native } = this;
     if (this.released || !native) return false;
     this.spawned?.pump();
-    let any = false;
+    this.delivered = false;
+    let more = false;
     for (;;) {
       if (this.isBlocked) {
         this.stopped = true;
-        return false;
+        more = false;
+        break;
       }
       let drained: Drained;
       try {
@@ -278,7 +303,7 @@ export class Channel implements Watched {
       } catch (error) {
         this.error ??= typed(error);
         this.release();
-        return false;
+        break;
       }
       const [messages, events, flags] = drained;
       this.turnOpen = (flags & TURN_OPEN) !== 0;
@@ -286,19 +311,34 @@ export class Channel implements Watched {
       if (this.route) this.dispatch(this.route, messages, (flags & SINGLE) !== 0, happened);
       else if (messages !== null && !this.deaf) this.received(messages, (flags & SINGLE) !== 0);
       for (const event of happened) this.happened(event);
-      any ||= messages !== null || events !== null;
+      more = (flags & MORE) !== 0;
+      if (messages !== null) this.delivered = true;
       if (flags & CLOSED) this.release();
-      if (!(flags & MORE) || this.released) break;
+      if (!more || this.released) break;
       // One batch a round: timers and other sessions get their turn.
       if (messages !== null) break;
     }
     this.spawned?.pump();
     this.account();
-    return any;
+    this.ask();
+    return more && !this.released;
+  }
+
+  /** Has the requests that have come answered, behind the messages that came before them. */
+  private ask(): void {
+    if (this.requested.length === 0) return;
+    const requested = this.requested;
+    this.requested = [];
+    if (this.delivered) afterReaders(() => requested.forEach(this.serve, this));
+    else requested.forEach(this.serve, this);
   }
 
   arm(): void {
-    if (this.released || this.isBlocked) return;
+    if (this.released) return;
+    if (this.isBlocked) {
+      this.stopped = true;
+      return;
+    }
     try {
       this.native?.arm();
     } catch (error) {
@@ -376,7 +416,7 @@ export class Channel implements Watched {
   private happened(event: any[]): void {
     switch (event[0]) {
       case 'q':
-        this.serve(event as [string, number, string, string, any, any]);
+        this.requested.push(this.open(event as [string, number, string, string, any, any]));
         break;
       case 'c':
         this.asked.get(event[1])?.abort();
@@ -440,20 +480,24 @@ export class Channel implements Watched {
     );
   }
 
-  private serve([, key, kind, requestId, request, detail]: [string, number, string, string, any, any]): void {
+  private open([, key, kind, requestId, request, detail]: [string, number, string, string, any, any]): Open {
     const asked = new Open(key, kind, requestId, request, detail);
     this.asked.set(key, asked);
-    const answer = (answered: Answered): void => {
-      this.asked.delete(key);
-      if (answered && !asked.over) this.answer(key, answered);
-      this.account();
-    };
-    afterReaders(() => {
-      if (this.released) return;
-      this.handlers.ask(asked).then(answer, (error) => {
-        answer([kind === 'tool' ? 'callError' : 'error', messageOf(error)]);
-      });
-    });
+    return asked;
+  }
+
+  private serve(asked: Open): void {
+    if (this.released) return;
+    this.handlers.ask(asked).then(
+      (answered) => this.served(asked, answered),
+      (error) => this.served(asked, [asked.kind === 'tool' ? 'callError' : 'error', messageOf(error)]),
+    );
+  }
+
+  private served(asked: Open, answered: Answered): void {
+    this.asked.delete(asked.key);
+    if (answered && !asked.over) this.answer(asked.key, answered);
+    this.account();
   }
 
   private answer(key: number, [how, text]: NonNullable<Answered>): void {
@@ -473,7 +517,8 @@ export class Channel implements Watched {
         // Answered meanwhile by what refused it.
       }
     }
-    loop.later(this);
+    // It is written already, and what came of it the descriptor tells; a stream of the host's is pumped.
+    if (this.spawned) loop.later(this);
   }
 
   private finished(failure: NativeFailure, error: NativeError | null): void {

@@ -4,7 +4,7 @@ import { addon, type NativeHost } from './native.js';
 /** What the loop wants of a session. */
 export interface Watched {
   readonly id: number;
-  /** Does what is ready; `false` when there was nothing. */
+  /** Does what is ready; `true` when there is more, which need not be waited for. */
   drain(): boolean;
   /** Lets the native thread wait for it again. */
   arm(): void;
@@ -71,8 +71,7 @@ class Loop {
     for (const id of this.native.ready()) {
       const session = this.busy.get(id) ?? this.idle.get(id)?.deref();
       if (session) {
-        session.drain();
-        this.later(session);
+        this.see(session);
       } else {
         this.idle.delete(id);
       }
@@ -83,11 +82,13 @@ class Loop {
     this.scheduled = false;
     const due = this.due;
     this.due = new Set();
-    for (const session of due) {
-      if (session.drain()) this.later(session);
-      else session.arm();
-    }
+    for (const session of due) this.see(session);
   };
+
+  private see(session: Watched): void {
+    if (session.drain()) this.later(session);
+    else session.arm();
+  }
 }
 
 /** The loop of this thread. */

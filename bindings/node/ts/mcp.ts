@@ -1,8 +1,7 @@
 /** In-process MCP servers: those made here, which the core serves, and those of the MCP SDK. */
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js' with { 'resolution-mode': 'import' };
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
-import type { Answered, Asked, Channel } from './channel.js';
-import { messageOf } from './channel.js';
+import { messageOf, withSignal, type Answered, type Asked, type Channel } from './channel.js';
 import { toolSchema, type ToolSchema } from './schema.js';
 import type {
   AnyZodRawShape,
@@ -195,9 +194,6 @@ export class Servers {
     const { message } = asked.request as { message: any };
     const args = await prepared.schema.parse(message?.params?.arguments ?? {});
     const extra = {
-      get signal() {
-        return asked.signal;
-      },
       requestId: message?.id,
       _meta: message?.params?._meta,
       sendNotification: async (notification: { method: string; params?: object }) =>
@@ -206,7 +202,7 @@ export class Servers {
         throw new Error('MCP error -32601: Claude Code takes no requests from in-process tools');
       },
     };
-    return ['call', JSON.stringify(await prepared.definition.handler(args as any, extra))];
+    return ['call', JSON.stringify(await prepared.definition.handler(args as any, withSignal(extra, asked)))];
   }
 
   /** Hands a request to a server that runs here; it answers by itself. */

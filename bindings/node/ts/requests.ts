@@ -1,5 +1,5 @@
 /** What the CLI asks, brought to the application's callbacks and back. */
-import type { Answered, Asked, Channel, Handlers } from './channel.js';
+import { withSignal, type Answered, type Asked, type Channel, type Handlers } from './channel.js';
 import type { Prepared } from './options.js';
 import type { CanUseToolOptions } from './types/permissions-callbacks.js';
 import { callStore, type StoreCall } from './store-calls.js';
@@ -28,7 +28,7 @@ export class Requests implements Handlers {
     this.prepared.servers.start(channel);
   }
 
-  async ask(asked: Asked): Promise<Answered> {
+  ask(asked: Asked): Promise<Answered> {
     switch (asked.kind) {
       case 'permission':
         return this.permission(asked);
@@ -37,8 +37,7 @@ export class Requests implements Handlers {
       case 'tool':
         return this.prepared.servers.call(this.channel, asked);
       case 'mcp':
-        this.prepared.servers.forward(asked);
-        return null;
+        return this.forward(asked);
       case 'elicitation':
         return this.elicitation(asked);
       case 'dialog':
@@ -78,13 +77,15 @@ export class Requests implements Handlers {
     this.prepared.servers.close();
   }
 
+  private async forward(asked: Asked): Promise<Answered> {
+    this.prepared.servers.forward(asked);
+    return null;
+  }
+
   private async permission(asked: Asked): Promise<Answered> {
     const { request, requestId } = asked;
     const rule = request.matched_ask_rule;
-    const context: CanUseToolOptions & Untyped = {
-      get signal() {
-        return asked.signal;
-      },
+    const context: Omit<CanUseToolOptions, 'signal'> & Untyped = {
       suggestions: request.permission_suggestions,
       blockedPath: request.blocked_path,
       decisionReason: request.decision_reason,
@@ -106,7 +107,7 @@ export class Requests implements Handlers {
       context.matchedAskRule = { source: rule.source, toolName: rule.tool_name };
       if (rule.rule_content !== undefined) context.matchedAskRule.ruleContent = rule.rule_content;
     }
-    const result = await this.prepared.options.canUseTool!(request.tool_name, request.input, context);
+    const result = await this.prepared.options.canUseTool!(request.tool_name, request.input, withSignal(context, asked));
     // It was answered elsewhere.
     if (result === null) return null;
     return ['json', JSON.stringify({ ...result, toolUseID: request.tool_use_id })];
@@ -116,11 +117,7 @@ export class Requests implements Handlers {
     const { request, detail } = asked;
     const callback = this.hooks.get(detail as string);
     if (!callback) throw new Error(`No hook callback found for ID: ${detail}`);
-    const output = await callback(request.input, request.tool_use_id ?? undefined, {
-      get signal() {
-        return asked.signal;
-      },
-    });
+    const output = await callback(request.input, request.tool_use_id ?? undefined, withSignal({}, asked));
     return ['json', JSON.stringify(output ?? {})];
   }
 
