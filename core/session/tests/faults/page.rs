@@ -26,8 +26,8 @@ with portable ones, and counts after each row that no process, no thread and no 
 
 In each cell a turn is running, or the host sends the next prompt at that moment, and the host has asked for something by a control
 request. *Turn* and *request* are their outcomes, *session* is the error of the last event (`Closed`), *process* its exit status.
-*Within* names the options whose times bound it, one after another; with none, it is at once. The limits are off unless set, the
-graces are not: without a limit the host waits, as long as the CLI lives, until it closes.
+*Within* names the options whose times bound it, one after another; with none, it is at once. The handshake and control requests
+have 60 s unless set otherwise; the limits of a turn are off unless set, and without them the host waits as long as the CLI lives.
 
 A portable session has no SIGTERM: what ends by SIGTERM here ends by SIGKILL there, and what a grandchild holds open is waited for a
 second.
