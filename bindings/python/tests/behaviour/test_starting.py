@@ -81,6 +81,20 @@ async def test_an_exit_before_the_session_is_open(cli: FakeCli, status: int) -> 
         assert "no such model" in (caught.value.stderr or "")
 
 
+async def test_a_cli_that_dies_at_once_is_told_by_its_status(cli: FakeCli, tmp_path: Path) -> None:
+    """Also where the prompt was to be written when it had gone already."""
+    dying = tmp_path / "dying"
+    dying.write_text("#!/bin/sh\necho no such model >&2\nexit 3\n")
+    dying.chmod(0o755)
+    for _ in range(20):
+        with pytest.raises(towline.ClaudeSDKError) as caught:
+            await ask(cli.options(turn(), cli_path=dying))
+        if sys.modules["towline"].__name__ == "towline":
+            assert isinstance(caught.value, towline.ProcessError)
+            assert caught.value.exit_code == 3
+            assert "no such model" in (caught.value.stderr or "")
+
+
 async def test_initialize_is_refused(cli: FakeCli) -> None:
     options = cli.options(asked("initialize"), {"answer_error": "not today"})
     with pytest.raises(Exception, match="not today"):

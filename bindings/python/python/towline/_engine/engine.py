@@ -392,6 +392,9 @@ class Engine:
             except BlockingIOError:
                 await self.loop.sleep(0.01)
             except ProcessError as error:
+                # A CLI that was never there to be written to is told of by its own end.
+                if self.session.capabilities() is None:
+                    raise
                 raise CLIConnectionError(
                     f"Cannot write to process that exited with error: {error}"
                 ) from error
