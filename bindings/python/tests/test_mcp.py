@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, Optional, Union
 
 import anyio
 import claude_agent_sdk as official
+import jsonschema
 import mcp.types
 import pydantic
 import pytest
@@ -197,6 +198,63 @@ def test_either_kind_of_typed_dict() -> None:
 def test_classes_describe_all_arguments(described: Any) -> None:
     assert listed(official, described)[0]["inputSchema"] == {"type": "object", "properties": {}}
     assert input_schema(described)["required"] in (["x"], ["name"])
+
+
+class Item(pydantic.BaseModel):
+    count: int
+    parts: "list[Item]" = []
+
+
+class Order(pydantic.BaseModel):
+    first: Item
+    others: list[Item] = []
+
+
+class Bill(TypedDict):
+    order: Order
+
+
+@pytest.mark.parametrize("described", [{"order": Order}, Bill, {"order": Order | int}, Order])
+def test_models_in_models(described: Any) -> None:
+    """References are from the whole schema on, wherever the model stands in it."""
+    found = input_schema(described)
+    arguments = {"first": {"count": 1, "parts": [{"count": 2}]}}
+    wrong: Any = {"first": {"count": 1, "parts": [{"count": "x"}]}}
+    if described is not Order:
+        arguments, wrong = {"order": arguments}, {"order": wrong}
+    jsonschema.validate(arguments, found)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(wrong, found)
+
+
+def test_models_of_one_name() -> None:
+    def made(kind: Any) -> Any:
+        inner = pydantic.create_model("Inner", value=(kind, ...))
+        outer = pydantic.create_model("Outer", inner=(inner, ...))
+        return pydantic.create_model("Whole", outer=(outer, ...))
+
+    found = input_schema({"a": made(int), "b": made(str), "c": made(int)})
+    values: dict[str, Any] = {"a": 1, "b": "x", "c": 2}
+    arguments = {name: {"outer": {"inner": {"value": value}}} for name, value in values.items()}
+    jsonschema.validate(arguments, found)
+    assert len(found["$defs"]) == 4
+
+
+class Branch(TypedDict):
+    name: str
+    branches: "list[Branch]"
+
+
+@dataclasses.dataclass
+class Tree:
+    name: str
+    trees: "list[Tree]"
+
+
+@pytest.mark.parametrize(("described", "inner"), [(Branch, "branches"), (Tree, "trees")])
+def test_what_is_a_part_of_itself(described: Any, inner: str) -> None:
+    parts = input_schema(described)["properties"][inner]
+    assert parts == {"type": "array", "items": {"type": "object"}}
 
 
 def test_a_schema_without_properties_is_a_schema() -> None:
