@@ -1,5 +1,6 @@
 """Permission callbacks."""
 
+import asyncio
 from typing import Any
 
 import anyio
@@ -127,6 +128,21 @@ async def test_a_callback_that_raises_allows_nothing(cli: FakeCli) -> None:
         )
     )
     assert "the callback's own fault" in str(cli.received("control_response"))
+
+
+@pytest.mark.loops("asyncio", "uvloop")
+async def test_what_is_no_exception_is_answered_though_somebody_keeps_it(cli: FakeCli) -> None:
+    kept = asyncio.CancelledError()
+
+    async def can_use_tool(*_: Any) -> Any:
+        raise kept
+
+    await talk(
+        cli.options(
+            ending(permission(), answered("p1", subtype="error")), can_use_tool=can_use_tool
+        )
+    )
+    cli.holds()
 
 
 async def test_a_callback_whose_answer_is_none_allows_nothing(cli: FakeCli) -> None:

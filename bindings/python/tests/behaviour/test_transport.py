@@ -151,6 +151,15 @@ async def test_one_that_cannot_connect(nothing_left: None) -> None:
             pass
 
 
+@pytest.mark.parametrize("value", [float("nan"), b"bytes", 5])
+async def test_what_is_no_json_is_left_out(nothing_left: None, value: Any) -> None:
+    odd = {"emit": value if value == 5 else {"type": "system", "subtype": "odd", "value": value}}
+    wire: Any = Wire(INIT, odd, text("hello"), RESULT)
+    messages = [message async for message in towline.query(prompt="hi", transport=wire)]
+    kinds = [type(message).__name__ for message in messages]
+    assert kinds == ["SystemMessage", "AssistantMessage", "ResultMessage"]
+
+
 async def test_one_whose_reading_fails(nothing_left: None) -> None:
     class Broken(Wire):
         async def _read(self) -> AsyncIterator[dict[str, Any]]:

@@ -159,6 +159,9 @@ class BlockingEngine:
             serving.hook_answer(request, output if type(output) is dict else self._value(output))
         except Exception as error:
             serving.refuse(request, error)
+        except BaseException as error:
+            serving.give_up(request, error)
+            raise
         finally:
             self._signals.pop(key, None)
 
@@ -173,6 +176,9 @@ class BlockingEngine:
             serving.permission_answer(request, self._value(result))
         except Exception as error:
             serving.refuse(request, error)
+        except BaseException as error:
+            serving.give_up(request, error)
+            raise
         finally:
             self._signals.pop(key, None)
 
@@ -181,6 +187,9 @@ class BlockingEngine:
             self._answer(request)
         except Exception as error:
             serving.refuse(request, error)
+        except BaseException as error:
+            serving.give_up(request, error)
+            raise
 
     def _answer(self, request: "_native.Request") -> None:
         kind = request.kind

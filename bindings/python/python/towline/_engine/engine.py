@@ -205,6 +205,9 @@ class Engine:
             serving.permission_answer(request, result)
         except Exception as error:
             serving.refuse(request, error)
+        except BaseException as error:
+            serving.give_up(request, error)
+            raise
         finally:
             self._serving.pop(key, None)
 
@@ -225,6 +228,9 @@ class Engine:
             serving.hook_answer(request, output)
         except Exception as error:
             serving.refuse(request, error)
+        except BaseException as error:
+            serving.give_up(request, error)
+            raise
         finally:
             self._serving.pop(key, None)
 
@@ -245,6 +251,9 @@ class Engine:
             request.finish(dumps(result))
         except Exception as error:
             serving.refuse(request, error)
+        except BaseException as error:
+            serving.give_up(request, error)
+            raise
         finally:
             self._serving.pop(request.key, None)
 
@@ -259,6 +268,9 @@ class Engine:
             request.answer(dumps(payload))
         except Exception as error:
             serving.refuse(request, error)
+        except BaseException as error:
+            serving.give_up(request, error)
+            raise
         finally:
             self._serving.pop(request.key, None)
 
@@ -268,6 +280,9 @@ class Engine:
             request.rpc(dumps(answer))
         except Exception as error:
             serving.refuse(request, error)
+        except BaseException as error:
+            serving.give_up(request, error)
+            raise
         finally:
             self._serving.pop(request.key, None)
 

@@ -119,6 +119,14 @@ def refuse(request: "Request", error: BaseException) -> None:
         request.error(text)
 
 
+def give_up(request: "Request", error: BaseException) -> None:
+    """Answers for a callback that leaves by what is no `Exception`, which goes on its way: whoever
+    keeps that keeps the frames it came through, and with them the request."""
+    # A coroutine that is collected may be so in a child of fork(), or when nothing is left.
+    if not isinstance(error, GeneratorExit):
+        refuse(request, error)
+
+
 def handler(launch: "Launch", request: "Request", kind: str) -> Callable[..., Any] | None:
     """The callback for a request of a kind that is seldom."""
     if kind == "elicitation":

@@ -82,7 +82,14 @@ class Wire:
         error: BaseException | None = None
         try:
             async for message in self._transport.read_messages():
-                if not self._pipe.feed(dumps(message) + "\n"):
+                try:
+                    line = dumps(message)
+                except (TypeError, ValueError) as problem:
+                    from .log import logger
+
+                    logger().warning("skipped a message that is no JSON: %s", problem)
+                    continue
+                if not self._pipe.feed(line + "\n"):
                     while True:
                         changed = self._next()
                         if self._pipe.wants_more or self._over:
