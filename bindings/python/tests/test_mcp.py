@@ -218,7 +218,7 @@ class Bill(TypedDict):
 def test_models_in_models(described: Any) -> None:
     """References are from the whole schema on, wherever the model stands in it."""
     found = input_schema(described)
-    arguments = {"first": {"count": 1, "parts": [{"count": 2}]}}
+    arguments: Any = {"first": {"count": 1, "parts": [{"count": 2}]}}
     wrong: Any = {"first": {"count": 1, "parts": [{"count": "x"}]}}
     if described is not Order:
         arguments, wrong = {"order": arguments}, {"order": wrong}

@@ -561,6 +561,11 @@ def test_more_than_the_official_options() -> None:
     assert launch.unknown_messages and launch.other is None
 
 
+def test_a_whole_number_may_be_a_float() -> None:
+    document = prepare(towline.ClaudeAgentOptions(max_buffer_size=1e6)).document  # type: ignore[arg-type]
+    assert json.dumps(document["max_buffer_size"]) == "1000000"
+
+
 def test_every_option_of_the_core_has_a_name() -> None:
     """What is in the options' schema can be said in Python, and the other way round."""
     import dataclasses

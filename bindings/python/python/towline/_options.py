@@ -212,6 +212,8 @@ def _plain(options: ClaudeAgentOptions, document: dict[str, Any]) -> None:
             value = _number(value)
             if value == "":
                 continue
+        elif isinstance(value, float) and value.is_integer() and name != "max_budget_usd":
+            value = int(value)
         if value is not None and value is not False:
             document[name] = value
     for name in _LISTS:

@@ -145,6 +145,22 @@ async def test_what_is_no_exception_is_answered_though_somebody_keeps_it(cli: Fa
     cli.holds()
 
 
+@pytest.mark.loops("trio")
+@pytest.mark.parametrize("kind", [SystemExit, KeyboardInterrupt, asyncio.CancelledError])
+async def test_what_is_no_exception_does_not_break_trio(
+    cli: FakeCli, nothing_logged: None, kind: type[BaseException]
+) -> None:
+    async def can_use_tool(*_: Any) -> Any:
+        raise kind
+
+    await talk(
+        cli.options(
+            ending(permission(), answered("p1", subtype="error")), can_use_tool=can_use_tool
+        )
+    )
+    cli.holds()
+
+
 async def test_a_callback_whose_answer_is_none_allows_nothing(cli: FakeCli) -> None:
     async def can_use_tool(*_: Any) -> Any:
         return None

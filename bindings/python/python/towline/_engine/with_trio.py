@@ -42,8 +42,13 @@ class TrioTask:
         with self._scope:
             try:
                 await work
-            except Exception:
-                # What leaves a system task ends the whole program.
+            except (trio.Cancelled, GeneratorExit):
+                raise
+            except BaseException as error:
+                # What leaves a system task ends the whole program, as an error of trio's own.
+                part = getattr(error, "subgroup", None)
+                if part is not None and part(trio.Cancelled) is not None:
+                    raise
                 from .log import logger
 
                 logger().exception("a task of towline failed")
