@@ -82,6 +82,13 @@ unsafe fn change(
     boundary::call(error, || run(operation, texts, options, len).map(drop))
 }
 
+fn archiving(archived: bool) -> &'static str {
+    match archived {
+        true => "archive_session",
+        false => "unarchive_session",
+    }
+}
+
 impl From<OperationError> for Failure {
     fn from(error: OperationError) -> Failure {
         use transcripts::Error;
@@ -301,12 +308,8 @@ pub unsafe extern "C" fn towline_sessions_archive(
     len: usize,
     error: *mut *mut towline_error,
 ) -> towline_status {
-    let operation = match archived {
-        true => "archive_session",
-        false => "unarchive_session",
-    };
     change(
-        operation,
+        archiving(archived),
         &[Needed("session_id", session_id)],
         options,
         len,
