@@ -135,6 +135,13 @@ test('a CLI that is not there, a folder that is not there, options that contradi
   });
 });
 
+test('a turn that reaches a limit ends the query, which says so', async () => {
+  const play = playing([prompted, { emit: init() }, { on_eof: 'ignore' }]);
+  const running = query({ prompt: 'hi', options: { ...play.options, turnTimeoutMs: 200, closeGraceMs: 100 } });
+  await assert.rejects(all(running), { code: 'TURN_TIMED_OUT', message: /turnTimeoutMs/ });
+  await until(() => !isRunning(running.pid));
+});
+
 test('abort: the messages reject, the process is gone', async () => {
   const play = playing([prompted, { emit: init() }, { expect_eof: true, timeout_ms: 20_000 }]);
   const abortController = new AbortController();

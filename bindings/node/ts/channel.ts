@@ -433,6 +433,9 @@ export class Channel implements Watched {
       case 't':
         // The CLI's output ended in a turn: how it ended is still to come.
         if (event[2] === 'ended') this.ending = true;
+        else if (!this.route && event[2] !== 'result' && event[2] !== 'cancelled') {
+          this.fail(new TowlineError('TURN_TIMED_OUT', `The turn reached the limit of option ${event[2]}`));
+        }
         break;
       case 'i':
         this.opening = false;

@@ -4,7 +4,9 @@ use pyo3::exceptions::{PyBlockingIOError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use towline::protocol::launch::LaunchError;
-use towline::{Error, Exit, Failure, LocalError, RawMessage, RequestError, StartError};
+use towline::{
+    Error, Exit, Failure, LocalError, RawMessage, RequestError, StartError, TurnDeadline,
+};
 
 use crate::json;
 
@@ -99,6 +101,19 @@ pub(crate) fn request(py: Python<'_>, error: RequestError, end: Option<PyErr>) -
         }
         error => end.unwrap_or_else(|| raise(py, "CLIConnectionError", error.to_string())),
     }
+}
+
+/// A turn that nobody holds has reached a limit.
+pub(crate) fn turn_too_long(py: Python<'_>, limit: TurnDeadline) -> PyErr {
+    let mut option = String::new();
+    for letter in limit.option().chars() {
+        if letter.is_ascii_uppercase() {
+            option.push('_');
+        }
+        option.push(letter.to_ascii_lowercase());
+    }
+    let text = format!("the turn reached the limit of option {option}");
+    raise(py, "CLIConnectionError", text)
 }
 
 /// The exit status as Python tells it: negative is a signal.

@@ -88,6 +88,12 @@ impl Inbox {
         WAITING.fetch_sub(std::mem::take(&mut self.bytes), Ordering::Relaxed);
     }
 
+    /// Raises an exception in a reader, behind the last message; more may follow.
+    pub(crate) fn fail(slf: &Bound<'_, Self>, error: Py<PyAny>) -> PyResult<()> {
+        slf.borrow_mut().push(Item::Raise(error), 0);
+        Inbox::wake(slf)
+    }
+
     /// Those to wake, once the inbox is not borrowed any more.
     pub(crate) fn take_waiters(&mut self) -> Vec<Py<PyAny>> {
         std::mem::take(&mut self.waiters)

@@ -14,7 +14,7 @@ use towline::{
     RequestKind, TurnId, TurnOutcome,
 };
 
-use crate::errors::{ended, exception, request};
+use crate::errors::{ended, exception, request, turn_too_long};
 use crate::inbox::{allowance, Inbox};
 use crate::json;
 use crate::message::{from_dict, permission_call};
@@ -186,7 +186,13 @@ impl Session {
                 let (outcome, result) = match outcome {
                     TurnOutcome::Result(message) => ("result", Some(message)),
                     TurnOutcome::Cancelled => ("cancelled", None),
-                    TurnOutcome::TimedOut(_) => ("timed_out", None),
+                    TurnOutcome::TimedOut(limit) => {
+                        if !self.state().turns.contains_key(&turn) {
+                            let error = turn_too_long(py, limit).into_value(py).into_any();
+                            Inbox::fail(self.inbox.bind(py), error)?;
+                        }
+                        ("timed_out", None)
+                    }
                     _ => ("session_ended", None),
                 };
                 // Only who waits for this very turn wants its result once more.

@@ -365,7 +365,7 @@ def test_what_a_program_sets_in_a_message_stays(saved: Path) -> None:
         with pytest.raises(AttributeError, match="'SessionMessage' object has no attribute"):
             _ = other.message
     with pytest.raises(AttributeError, match="type object 'SessionMessage' has no attribute"):
-        _ = towline.SessionMessage.message
+        _ = towline.SessionMessage.message  # type: ignore[misc]
     assert "message" not in vars(other) and other.uuid and other.parent_tool_use_id is None
 
 

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 pub use towline_protocol::connection::{LocalError, RemoteError, RequestError};
 
+use towline_protocol::connection::TurnDeadline;
+
 use crate::process::Exit;
 
 /// Why the CLI could not be started.
@@ -206,6 +208,9 @@ pub enum Error {
     /// A single prompt ended with an error result; it was delivered before.
     #[error("the CLI reported an error: {}", .0.result)]
     ErrorResult(Failure),
+    /// The turn of a single prompt reached one of its limits.
+    #[error("the turn reached the limit of option {}", .0.option())]
+    TurnTimedOut(TurnDeadline),
     /// The conversation is over.
     #[error("the session is closed")]
     Closed,

@@ -1,5 +1,6 @@
 //! One prompt, one answer: a session that ends by itself.
 
+use towline_protocol::connection::TurnOutcome;
 use towline_protocol::framing::RawMessage;
 
 use crate::error::Error;
@@ -24,7 +25,7 @@ pub fn query(prompt: &str, options: Options) -> Result<Query, Error> {
 ///
 /// What fails comes as the last item: the error of a CLI that could not go on, or
 /// [`Error::ErrorResult`] after a result that is an error (an API failure, too many turns), which
-/// is delivered as a message first. A CLI that exits with status 0 and without a result ends the
+/// is delivered as a message first, or [`Error::TurnTimedOut`]. A CLI that exits with status 0 and without a result ends the
 /// messages, without an error. Dropping it ends the CLI.
 pub struct Query {
     session: Session,
@@ -58,6 +59,13 @@ impl Iterator for Query {
         while !self.done {
             match self.session.poll(None) {
                 Ok(Some(Event::Message { message, .. })) => return Some(Ok(message)),
+                Ok(Some(Event::TurnEnded {
+                    outcome: TurnOutcome::TimedOut(limit),
+                    ..
+                })) => {
+                    self.done = true;
+                    return Some(Err(Error::TurnTimedOut(limit)));
+                }
                 Ok(Some(Event::Closed(closed))) => {
                     self.done = true;
                     let error = closed.error.or_else(|| {

@@ -65,6 +65,7 @@ class Query(Generator, _native.Stream):
         check_prompt(prompt)
         engine = await open_engine(self._options, self._transport)
         self._engine = engine
+        engine.single = True
         self.inbox = engine.inbox
         if engine.blocks_on_failure():
             await engine.connected()

@@ -161,3 +161,17 @@ fn an_error_result_comes_first() {
         "{error}"
     );
 }
+
+#[test]
+fn a_limit_of_its_turn_ends_it() {
+    let fake = Fake::new(json!([
+        {"expect": {"type": "user"}},
+        {"on_eof": "ignore"}
+    ]))
+    .graces(100)
+    .set("turnTimeoutMs", 100);
+    let mut query = fake.builder().query("go").unwrap();
+    let error = query.next().unwrap().unwrap_err();
+    assert!(error.to_string().contains("turnTimeoutMs"), "{error}");
+    assert!(query.next().is_none());
+}

@@ -47,6 +47,7 @@ class Engine:
         "opened",
         "over",
         "session",
+        "single",
         "turns",
     )
 
@@ -56,6 +57,8 @@ class Engine:
         self.launch = launch
         self.loop = loop
         self.inbox = _native.Inbox()
+        self.single = False
+        """Whether one reader reads it, to its end."""
         self.error: BaseException | None = None
         self.opened: Event = loop.event()
         self.over: Event = loop.event()
@@ -123,6 +126,10 @@ class Engine:
             if turn is not None:
                 self.session.forget_turn(event[1])
                 turn.over(event[2], event[3])
+            elif event[2] == "timed_out" and self.single:
+                # Its reader is told by an exception.
+                self.inbox.close()
+                self.abandon()
         elif kind == "initialized":
             self.opened.set()
         elif kind == "stderr":
