@@ -11,7 +11,7 @@ import towline
 SILENT = {"expect": {"request": {"subtype": "interrupt"}}, "timeout_ms": 20_000}
 
 
-def limited(cli: FakeCli, *steps: Any, **limits: int) -> towline.Options:
+def limited(cli: FakeCli, *steps: Any, **limits: Any) -> towline.Options:
     return towline.Options(cli_path=cli.path, cwd=cli.folder, env=cli.env(*steps), **limits)
 
 
