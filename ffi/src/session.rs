@@ -218,6 +218,8 @@ pub unsafe extern "C" fn towline_session_poll(
 /// The descriptor to watch for reading in an event loop: ready whenever a poll with a limit of 0
 /// would make progress, together with towline_session_next_timeout(). It belongs to the session:
 /// neither read nor close it. The same one for the whole life of the session.
+///
+/// Errors: TOWLINE_ERR_CLOSED when the session has ended and nobody asked for it before.
 #[no_mangle]
 pub unsafe extern "C" fn towline_session_fd(
     session: *mut towline_session,

@@ -49,7 +49,7 @@ enum report {
     X(towline_session_send, SESSION, REPORTS, TOWLINE_ERR_ENDED, towline_session_send(h, "x", 1, NULL, error)) \
     X(towline_session_send_json, SESSION, REPORTS, TOWLINE_ERR_ENDED, towline_session_send_json(h, MESSAGE, TOWLINE_NUL, NULL, error)) \
     X(towline_session_poll, SESSION, REPORTS, TOWLINE_ERR_CLOSED, towline_session_poll(h, 0, &event, error)) \
-    X(towline_session_fd, SESSION, REPORTS, TOWLINE_OK, towline_session_fd(h, &fd, error))         \
+    X(towline_session_fd, SESSION, REPORTS, TOWLINE_ERR_CLOSED, towline_session_fd(h, &fd, error))         \
     X(towline_session_next_timeout, SESSION, REPORTS, TOWLINE_OK, towline_session_next_timeout(h, &number, error)) \
     X(towline_session_wake, SESSION, REPORTS, TOWLINE_OK, towline_session_wake(h, error))          \
     X(towline_session_end_input, SESSION, REPORTS, TOWLINE_OK, towline_session_end_input(h, error)) \
