@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use serde_json::{json, Value};
 use tempfile::TempDir;
@@ -83,13 +84,20 @@ fn a_cli_that_stays_is_told_and_ended() {
     let verdict = run(more, &recording(started, "{}"));
     assert!(verdict.must[0].contains("still running"), "{verdict:?}");
     let pid = verdict.output.trim().strip_prefix("pid ").unwrap();
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // Gone, or about to be waited for by whoever inherited it.
-    let state = stat
-        .rsplit(')')
-        .next()
-        .and_then(|rest| rest.split_whitespace().next());
-    assert!(matches!(state, None | Some("Z" | "X")), "{stat}");
+    // Gone, or about to be waited for by whoever inherited it; the signal takes effect in its time.
+    let until = Instant::now() + Duration::from_secs(20);
+    loop {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let state = stat
+            .rsplit(')')
+            .next()
+            .and_then(|rest| rest.split_whitespace().next());
+        if matches!(state, None | Some("Z" | "X")) {
+            return;
+        }
+        assert!(Instant::now() < until, "{stat}");
+        std::thread::yield_now();
+    }
 }
 
 #[test]
