@@ -23,7 +23,7 @@ NAMES = sorted(official.__all__)
 SUBMODULES = ("types", "_errors", "_version", "query", "client", "testing")
 
 # What classes here have beside the official ones: `raw`, and more control requests.
-OWN_BASES = {"_Received", "_Undecoded", "AsyncControls"}
+OWN_BASES = {"_Received", "_Text", "_Undecoded", "AsyncControls"}
 
 DIFFERENCES = {
     "__version__": "the version of this package; the other's is _version.COMPATIBLE_WITH",
