@@ -726,10 +726,10 @@ fn over_a_stream_of_the_host_lines_are_stored_and_nothing_is_resumed() {
     assert_eq!(store.numbers("s"), [1, 2, 3]);
 }
 
-/// Kills of the next test; many more can be asked for.
+/// Kills of the next test; another number can be asked for.
 fn kills() -> u64 {
     let given = std::env::var("TOWLINE_KILLS").ok();
-    given.map_or(10, |text| text.parse().expect("TOWLINE_KILLS is a number"))
+    given.map_or(200, |text| text.parse().expect("TOWLINE_KILLS is a number"))
 }
 
 /// What a store has acknowledged, which is when the result behind it is delivered, is there after
