@@ -77,8 +77,9 @@ impl Reactor {
     }
 
     /// The same descriptor, for who lets go of it before [`release`](Reactor::release).
+    /// No lock is held meanwhile: it is the host's code that runs.
     pub(crate) fn with_fd<T>(&self, work: impl FnOnce(BorrowedFd<'_>) -> T) -> Option<T> {
-        self.with(|fds| work(fds.epoll.as_fd()))
+        self.held().map(|fds| work(fds.epoll.as_fd()))
     }
 
     /// Nothing more can become ready: the descriptors are closed, unless they are lent.
