@@ -1,4 +1,4 @@
-// The field cases of tests/cases through this package.
+// The field cases of tests/vectors through this package.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Does the host's part of a case of tests/cases through the Node package. The case is the last
+// Does the host's part of a case of tests/vectors through the Node package. The case is the last
 // argument; CASE_FAKE_CLI, CASE_WORK and CASE_OUT name the CLI, the folder and the record.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { call } from './policies.mjs';

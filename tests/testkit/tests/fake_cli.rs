@@ -534,7 +534,7 @@ fn a_script_that_cannot_be_used_is_named() {
 /// The script of every case can be read.
 #[test]
 fn every_case_has_a_script() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("cases");
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("vectors");
     let mut cases = 0;
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

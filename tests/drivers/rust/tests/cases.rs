@@ -29,7 +29,7 @@ fn run() -> Result<bool, String> {
         .skip(1)
         .partition(|argument| argument.starts_with('-'));
     let suite = || {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../cases");
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors");
         let mut suite = Suite::load(&folder)?;
         suite.pick(&words);
         Ok::<_, String>(suite)

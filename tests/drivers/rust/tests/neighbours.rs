@@ -39,7 +39,7 @@ fn run() -> Result<bool, String> {
             println!("{name}: test");
             continue;
         }
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../cases");
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors");
         let mut suite = Suite::load(&folder)?;
         suite.pick(&words);
         suite.neighbours(neighbour);

@@ -99,7 +99,7 @@ fn fake_cli() -> Result<PathBuf, String> {
 fn run(arguments: Arguments) -> Result<bool, String> {
     let folder = arguments
         .cases
-        .unwrap_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../cases")));
+        .unwrap_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../vectors")));
     let mut suite = Suite::load(&folder)?;
     for (ids, reason) in &arguments.excluded {
         let ids: Vec<&str> = ids.split(',').collect();

@@ -1,4 +1,4 @@
-//! Runs the cases of `tests/cases` with a host program in any language.
+//! Runs the cases of `tests/vectors` with a host program in any language.
 //!
 //! A host program gets the path of a case as its last argument and does the steps under `host` with
 //! the library it tests. Its environment holds
