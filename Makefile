@@ -13,7 +13,7 @@ PYTHON_VENV := $(TARGET)/python-venv
 PYTHON_BIN := $(abspath $(PYTHON_VENV))/bin
 PYTHON_FILES := . ../../tests/drivers/python ../../examples/python ../../benches/python
 
-.PHONY: help demo test neighbours check cli command lib node node-test examples python python-test python-check python-bench python-lock python-versions python-package bench bench-node fuzz format clean
+.PHONY: help demo test neighbours soak check cli command lib node node-test examples python python-test python-check python-bench python-lock python-versions python-package bench bench-node fuzz format clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST)
@@ -31,6 +31,10 @@ test: tools lib cli examples ## build and pass everything
 
 neighbours: ## pass the field cases with their output written in every way that must not matter; minutes
 	TOWLINE_NEIGHBOURS=all $(CARGO) test --locked -p towline-case-driver --test neighbours
+
+soak: ## keep 500 sessions with random faults going for SOAK_MINUTES (30) and count what they use
+	$(CARGO) build --release --locked -p towline-soak -p towline-testkit --bins
+	$(TARGET)/release/towline-soak --minutes $(or $(SOAK_MINUTES),30)
 
 check: tools ## format, lints, documentation, generated files current, licences
 	$(CARGO) fmt --all --check
