@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use towline_testkit::cases::{Case, Host, Suite, Verdict};
+use towline_testkit::cases::{told, Host, Suite};
 use towline_testkit::Program;
 
 /// How many cases run at once: most of their time they wait.
@@ -60,33 +60,13 @@ fn run() -> Result<bool, String> {
         ("portable", Some("--portable"), portable),
     ] {
         let host = flag.into_iter().fold(host.clone(), Host::arg);
-        let report = suite.run(&host, JOBS, |case, verdict| tell(case, how, verdict));
+        let report = suite.run(&host, JOBS, |case, verdict| {
+            println!("{}", told(case, how, verdict));
+        });
         reports.push((how, report));
     }
     for (how, report) in &reports {
         println!("{how}: {report}");
     }
     Ok(reports.iter().all(|(_, report)| report.failed.is_empty()))
-}
-
-fn tell(case: &Case, how: &str, verdict: &Result<Verdict, String>) {
-    let line = |word: &str, more: &str| {
-        println!("{word:<4} {} ({how}) {}{more}", case.id, case.title);
-    };
-    match verdict {
-        Ok(verdict) if verdict.passed() => {
-            let should = match verdict.should.as_slice() {
-                [] => String::new(),
-                should => format!("  (should: {})", should.join("; ")),
-            };
-            let seconds = verdict.duration.as_secs_f32();
-            line("ok", &format!("  {seconds:.1} s{should}"));
-        }
-        Ok(verdict) => {
-            let (steps, output) = (&verdict.steps, &verdict.output);
-            let findings = verdict.must.join("\n       - ");
-            line("FAIL", &format!("\n       - {findings}\n{steps}\n{output}"));
-        }
-        Err(problem) => line("FAIL", &format!("\n       - {problem}")),
-    }
 }

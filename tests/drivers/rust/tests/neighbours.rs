@@ -4,11 +4,9 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use towline_testkit::cases::{Host, Neighbour, Suite};
+use towline_testkit::cases::{told, Host, Neighbour, Suite, Verdict};
 use towline_testkit::Program;
 
-/// Chooses the ways: `all`, or names with commas between them.
-const WAYS: &str = "TOWLINE_NEIGHBOURS";
 /// How many cases run at once: most of their time they wait.
 const JOBS: usize = 6;
 
@@ -33,7 +31,7 @@ fn run() -> Result<bool, String> {
         Program::FakeCli.locate()?,
     );
     let mut passed = true;
-    for neighbour in ways()? {
+    for neighbour in Neighbour::chosen(&[Neighbour::Mixed])? {
         let name = neighbour.name();
         if list {
             println!("{name}: test");
@@ -43,33 +41,13 @@ fn run() -> Result<bool, String> {
         let mut suite = Suite::load(&folder)?;
         suite.pick(&words);
         suite.neighbours(neighbour);
-        let report = suite.run(&host, JOBS, |case, verdict| match verdict {
-            Ok(verdict) if verdict.passed() => {}
-            Ok(verdict) => println!(
-                "FAIL {} ({})\n       - {}\n{}\n{}",
-                case.id,
-                case.title,
-                verdict.must.join("\n       - "),
-                verdict.steps,
-                verdict.output
-            ),
-            Err(problem) => println!("FAIL {} ({})\n       - {problem}", case.id, case.title),
+        let report = suite.run(&host, JOBS, |case, verdict| {
+            if !verdict.as_ref().is_ok_and(Verdict::passed) {
+                println!("{}", told(case, &name, verdict));
+            }
         });
         println!("{name}: {report}");
         passed &= report.failed.is_empty() && (report.ran > 0 || !words.is_empty());
     }
     Ok(passed)
-}
-
-fn ways() -> Result<Vec<Neighbour>, String> {
-    match std::env::var(WAYS).as_deref() {
-        Err(_) | Ok("") => Ok(vec![Neighbour::Mixed]),
-        Ok("all") => Ok(Neighbour::ALL.into()),
-        Ok(names) => names
-            .split(',')
-            .map(|name| {
-                Neighbour::named(name).ok_or_else(|| format!("{WAYS}: no such way: {name}"))
-            })
-            .collect(),
-    }
 }

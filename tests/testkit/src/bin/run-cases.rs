@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use towline_testkit::cases::{Case, Excluded, Host, Neighbour, Suite, Verdict};
+use towline_testkit::cases::{told, Excluded, Host, Neighbour, Suite};
 
 const HELP: &str = "\
 Runs the cases of a folder with a host program; see the documentation of towline_testkit::cases
@@ -115,36 +115,15 @@ fn run(arguments: Arguments) -> Result<bool, String> {
     let mut command = arguments.host.into_iter();
     let program = command.next().unwrap_or_default();
     let host = command.fold(Host::new(program, fake_cli()?), Host::arg);
-    let name = arguments.name.as_deref();
+    let name = arguments.name.unwrap_or_default();
     let report = suite.run(&host, arguments.jobs.unwrap_or(4), |case, verdict| {
-        tell(case, name, verdict);
+        println!("{}", told(case, &name, verdict));
     });
-    println!(
-        "{}{report}",
-        name.map_or_else(String::new, |name| format!("{name}: "))
-    );
-    Ok(report.ran > 0 && report.failed.is_empty())
-}
-
-fn tell(case: &Case, name: Option<&str>, verdict: &Result<Verdict, String>) {
-    let name = name.map_or_else(String::new, |name| format!(" ({name})"));
-    let (id, title) = (&case.id, &case.title);
-    match verdict {
-        Ok(verdict) if verdict.passed() => {
-            let should = match verdict.should.as_slice() {
-                [] => String::new(),
-                should => format!("  (should: {})", should.join("; ")),
-            };
-            let seconds = verdict.duration.as_secs_f32();
-            println!("ok   {id}{name} {title}  {seconds:.1} s{should}");
-        }
-        Ok(verdict) => {
-            let (steps, output) = (&verdict.steps, &verdict.output);
-            let findings = verdict.must.join("\n       - ");
-            println!("FAIL {id}{name} {title}\n       - {findings}\n{steps}\n{output}");
-        }
-        Err(problem) => println!("FAIL {id}{name} {title}\n       - {problem}"),
+    match name.as_str() {
+        "" => println!("{report}"),
+        name => println!("{name}: {report}"),
     }
+    Ok(report.ran > 0 && report.failed.is_empty())
 }
 
 fn main() -> ExitCode {

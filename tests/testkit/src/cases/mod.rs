@@ -35,7 +35,7 @@ use crate::json::Json;
 
 pub use neighbours::Neighbour;
 pub use run::{Host, Verdict};
-pub use suite::{Excluded, Report, Suite};
+pub use suite::{told, Excluded, Report, Suite};
 
 /// A field report turned into something that runs.
 #[derive(Clone, Debug)]

@@ -3,6 +3,8 @@
 use super::Case;
 use crate::json::Json;
 
+const CHOICE: &str = "TOWLINE_NEIGHBOURS";
+
 /// A way in which the same output can be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Neighbour {
@@ -56,6 +58,25 @@ impl Neighbour {
         let known = Neighbour::ALL.into_iter().find(|one| one.name() == name);
         let padded = || name.strip_prefix("padded-")?.parse().ok().map(Padded);
         known.or_else(padded)
+    }
+
+    /// Those that the variable `TOWLINE_NEIGHBOURS` names, `all` or names with commas between
+    /// them; the given ones without it.
+    ///
+    /// # Errors
+    /// A text, when one of the names is none.
+    pub fn chosen(otherwise: &[Neighbour]) -> Result<Vec<Neighbour>, String> {
+        match std::env::var(CHOICE).as_deref() {
+            Err(_) | Ok("") => Ok(otherwise.into()),
+            Ok("all") => Ok(Neighbour::ALL.into()),
+            Ok(names) => names
+                .split(',')
+                .map(|name| {
+                    Neighbour::named(name)
+                        .ok_or_else(|| format!("{CHOICE}: no such neighbour: {name}"))
+                })
+                .collect(),
+        }
     }
 
     fn step(self, step: &mut Json) {

@@ -135,6 +135,32 @@ impl Suite {
     }
 }
 
+/// How a case went, for people: a line, and what is wrong below it. `how` is the way that it ran,
+/// or empty.
+pub fn told(case: &Case, how: &str, verdict: &Result<Verdict, String>) -> String {
+    let (id, title) = (&case.id, &case.title);
+    let named = match how {
+        "" => format!("{id} {title}"),
+        how => format!("{id} ({how}) {title}"),
+    };
+    match verdict {
+        Ok(verdict) if verdict.passed() => {
+            let should = match verdict.should.as_slice() {
+                [] => String::new(),
+                should => format!("  (should: {})", should.join("; ")),
+            };
+            let seconds = verdict.duration.as_secs_f32();
+            format!("ok   {named}  {seconds:.1} s{should}")
+        }
+        Ok(verdict) => {
+            let (steps, output) = (&verdict.steps, &verdict.output);
+            let findings = verdict.must.join("\n       - ");
+            format!("FAIL {named}\n       - {findings}\n{steps}\n{output}")
+        }
+        Err(problem) => format!("FAIL {named}\n       - {problem}"),
+    }
+}
+
 /// What came of a suite; its text is the closing line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
