@@ -10,6 +10,7 @@ mod batch;
 mod config;
 mod error;
 mod host;
+mod long;
 mod saved;
 mod session;
 mod starting;

@@ -17,6 +17,7 @@ use crate::batch::Batch;
 use crate::config::{Config, Prepared, ServerEntry};
 use crate::error::{invalid, to_js};
 use crate::host::NativeHost;
+use crate::long::LongMessage;
 use crate::waiter::Waiter;
 
 /// How many bytes of events one drain takes at most, so that other work gets its turn, and the text
@@ -35,6 +36,9 @@ const TURN_OPEN: u32 = 2;
 const CLOSED: u32 = 4;
 /// The messages are one message, and no array.
 const SINGLE: u32 = 8;
+/// The messages are one message without its long strings, which are empty in it, and behind it their
+/// paths, the last of which is the first that [`NativeSession::piece`] gives.
+const PIECES: u32 = 16;
 
 /// A running CLI and the conversation with it. For the thread that made it.
 #[napi]
@@ -46,6 +50,8 @@ pub struct NativeSession {
     batch: RefCell<Batch>,
     /// Polled, but not handed over yet: what stands behind a message too long to share a batch.
     events: RefCell<VecDeque<Event>>,
+    /// A message that JavaScript takes piece by piece.
+    long: RefCell<Option<LongMessage>>,
     /// The stream to a CLI that JavaScript has started.
     pipe: Option<HostEnd>,
     /// How JavaScript has to start it, a JSON document.
@@ -126,6 +132,8 @@ impl NativeSession {
     pub fn drain<'env>(&self, env: &'env Env) -> napi::Result<Array<'env>> {
         let mut batch = self.batch.borrow_mut();
         batch.clear();
+        // Its pieces were not wanted.
+        *self.long.borrow_mut() = None;
         let mut flags = 0;
         let mut single = None;
         let mut events = self.events.borrow_mut();
@@ -143,23 +151,35 @@ impl NativeSession {
             events.extend(polled);
         }
         while let Some(event) = events.pop_front() {
-            match &event {
+            match event {
                 Event::Message { message, turn }
-                    if message.json().len() > LONG_MESSAGE && !self.is_hidden(message) =>
+                    if message.json().len() > LONG_MESSAGE && !self.is_hidden(&message) =>
                 {
                     if batch.count > 0 {
-                        events.push_front(event);
-                    } else {
-                        flags |= SINGLE;
-                        batch.single(*turn);
-                        single = Some(text(env, message.json().as_bytes())?);
+                        events.push_front(Event::Message { message, turn });
+                        break;
                     }
+                    batch.single(turn);
+                    single = Some(match LongMessage::plan(message.json()) {
+                        Some((rest, pieces)) => {
+                            flags |= PIECES;
+                            *self.long.borrow_mut() = Some(LongMessage::new(message, pieces));
+                            text(env, rest.as_bytes())?
+                        }
+                        None => {
+                            flags |= SINGLE;
+                            text(env, message.json().as_bytes())?
+                        }
+                    });
                     break;
                 }
-                Event::Closed(_) => flags |= CLOSED,
-                _ => {}
+                event => {
+                    if matches!(event, Event::Closed(_)) {
+                        flags |= CLOSED;
+                    }
+                    self.take(&mut batch, event);
+                }
             }
-            self.take(&mut batch, event);
         }
         if !events.is_empty() {
             // The end is behind them.
@@ -181,6 +201,15 @@ impl NativeSession {
         }
         array.set(2, flags)?;
         Ok(array)
+    }
+
+    /// Of the message drained last: the piece in front of the one before, from the end of its last long
+    /// string to the start of its first one. Where it has escapes it is JSON in quotes; null when the
+    /// string is complete.
+    #[napi]
+    pub fn piece<'env>(&self, env: &'env Env) -> napi::Result<Option<JsString<'env>>> {
+        let mut long = self.long.borrow_mut();
+        long.as_mut().map_or(Ok(None), |long| long.piece(env))
     }
 
     /// Has the waiter wait for this session: its id is told once there is something to drain.
@@ -457,6 +486,7 @@ impl NativeSession {
             config,
             batch: RefCell::default(),
             events: RefCell::default(),
+            long: RefCell::default(),
             pipe,
             launch,
             requests: RefCell::default(),
@@ -539,7 +569,7 @@ impl Drop for NativeSession {
 }
 
 /// A copy for JavaScript: a plain one where every byte is a character.
-fn text<'env>(env: &'env Env, bytes: &[u8]) -> napi::Result<JsString<'env>> {
+pub(crate) fn text<'env>(env: &'env Env, bytes: &[u8]) -> napi::Result<JsString<'env>> {
     if bytes.is_ascii() {
         return env.create_string_latin1(bytes);
     }

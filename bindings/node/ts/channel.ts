@@ -14,7 +14,8 @@ import { loop, type Watched } from './loop.js';
 import { Spawned } from './spawned.js';
 import type { StoreCall } from './store-calls.js';
 import type { SpawnedProcess, SpawnOptions } from './types/spawn.js';
-import { addon, CLOSED, MORE, SINGLE, TURN_OPEN, type Drained, type NativeSession } from './native.js';
+import { addon, CLOSED, MORE, TURN_OPEN, type Drained, type NativeSession } from './native.js';
+import { parse, unread, type Unread } from './unread.js';
 
 /** Above this many characters of unread messages nothing more is taken from the session. */
 export const HIGH_WATER = 4 * 1024 * 1024;
@@ -108,12 +109,6 @@ export type Starter = (proceed: () => boolean) => Promise<NativeSession | undefi
 interface Pending {
   resolve(payload: any): void;
   reject(error: unknown): void;
-}
-
-/** A text of messages that were not parsed yet. */
-interface Unread {
-  text: string;
-  single: boolean;
 }
 
 /** Runs once whoever waits for messages has taken those that came before. */
@@ -305,18 +300,20 @@ export class Channel implements Watched {
         this.release();
         break;
       }
-      const [messages, events, flags] = drained;
+      const [text, events, flags] = drained;
       this.turnOpen = (flags & TURN_OPEN) !== 0;
       const happened: any[][] = events === null ? [] : JSON.parse(events);
-      if (this.route) this.dispatch(this.route, messages, (flags & SINGLE) !== 0, happened);
-      else if (messages !== null && !this.deaf) this.received(messages, (flags & SINGLE) !== 0);
+      const wanted = text !== null && (this.route !== undefined || !this.deaf);
+      const messages = wanted ? unread(native, text, flags) : undefined;
+      if (this.route) this.dispatch(this.route, messages, happened);
+      else if (messages) this.received(messages);
       for (const event of happened) this.happened(event);
       more = (flags & MORE) !== 0;
-      if (messages !== null) this.delivered = true;
+      if (text !== null) this.delivered = true;
       if (flags & CLOSED) this.release();
       if (!more || this.released) break;
       // One batch a round: timers and other sessions get their turn.
-      if (messages !== null) break;
+      if (text !== null) break;
     }
     this.spawned?.pump();
     this.account();
@@ -361,9 +358,8 @@ export class Channel implements Watched {
 
   private turn = 0;
 
-  private dispatch(route: Route, text: string | null, single: boolean, events: any[][]): void {
-    const parsed = text === null ? [] : JSON.parse(text);
-    const messages: any[] = single ? [parsed] : parsed;
+  private dispatch(route: Route, batch: Unread | undefined, events: any[][]): void {
+    const messages = batch ? parse(batch) : [];
     const marks = events.filter(([kind]) => kind === 'u' || kind === 't');
     const upTo = (index: number): void => {
       for (; marks.length > 0; marks.shift()) {
@@ -374,7 +370,7 @@ export class Channel implements Watched {
         else route.turnEnded(turn, rest[0]);
       }
     };
-    const size = text === null ? 0 : text.length / messages.length;
+    const size = batch ? batch.size / messages.length : 0;
     messages.forEach((message, index) => {
       upTo(index);
       route.message(message, this.turn, size);
@@ -382,9 +378,9 @@ export class Channel implements Watched {
     upTo(Infinity);
   }
 
-  private received(text: string, single: boolean): void {
-    this.unread.push({ text, single });
-    this.unreadSize += text.length;
+  private received(batch: Unread): void {
+    this.unread.push(batch);
+    this.unreadSize += batch.size;
     this.full = this.unreadSize > HIGH_WATER;
     while (this.waiting.length > 0) {
       const item = this.take();
@@ -396,11 +392,10 @@ export class Channel implements Watched {
 
   private take(): { value: any } | undefined {
     if (this.next_ >= this.items.length) {
-      const unread = this.unread.shift();
-      if (unread === undefined) return undefined;
-      this.unreadSize -= unread.text.length;
-      const parsed = JSON.parse(unread.text);
-      this.items = unread.single ? [parsed] : parsed;
+      const batch = this.unread.shift();
+      if (batch === undefined) return undefined;
+      this.unreadSize -= batch.size;
+      this.items = parse(batch);
       this.next_ = 0;
       if (this.full && this.unreadSize < HIGH_WATER / 2) {
         this.full = false;

@@ -19,6 +19,8 @@ export const TURN_OPEN = 2;
 export const CLOSED = 4;
 /** The messages are one message, and no array. */
 export const SINGLE = 8;
+/** The messages are one without its long strings, and behind it their paths: see `piece`. */
+export const PIECES = 16;
 
 /** A running CLI. Every function may throw an error whose message is a JSON description. */
 export interface NativeSession {
@@ -26,6 +28,8 @@ export interface NativeSession {
   readonly pid: number | null;
   readonly hooks: string[];
   drain(): Drained;
+  /** The next piece towards the front of the message drained last; `null` where a string begins. */
+  piece(): string | null;
   arm(): void;
   release(): void;
   send(message: string, uuid?: string): number;

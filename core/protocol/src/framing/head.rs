@@ -259,6 +259,13 @@ impl RawMessage {
         }
     }
 
+    /// The raw JSON, as UTF-8; no copy when nobody else holds the message.
+    pub fn into_json(self) -> Vec<u8> {
+        let mut bytes = Vec::from(self.terminated.into_bytes());
+        bytes.truncate(bytes.strip_suffix(b"\0").map_or(bytes.len(), <[u8]>::len));
+        bytes
+    }
+
     /// The raw JSON and a NUL behind it.
     pub fn json_with_nul(&self) -> &[u8] {
         self.terminated.as_bytes()
@@ -332,6 +339,7 @@ impl RawMessage {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::format;
 
     #[test]
     fn the_head_in_any_key_order() {
@@ -368,6 +376,17 @@ mod tests {
         drop(message);
         assert_eq!(part, r#"{"b":1}"#);
         assert_eq!(copy, "elsewhere");
+    }
+
+    #[test]
+    fn a_message_nobody_else_holds_is_not_copied() {
+        let text = format!(r#"{{"type":"x","a":"{}"}}"#, "a".repeat(1000));
+        let message = RawMessage::from_text(&text).unwrap();
+        let at = message.json().as_ptr();
+        let other = message.clone();
+        assert_eq!(other.into_json(), text.as_bytes());
+        let bytes = message.into_json();
+        assert_eq!((bytes.as_ptr(), bytes.as_slice()), (at, text.as_bytes()));
     }
 
     #[test]
