@@ -223,6 +223,47 @@ fn an_active_span_replaces_an_inherited_one_but_not_a_given_one() {
 }
 
 #[test]
+fn an_optioned_trace_context_wins_over_the_active_span_but_not_over_env() {
+    let options = r#"{"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+        "tracestate":"a=1"}"#;
+    let host = HostSide {
+        trace_context: vec![
+            ("traceparent".into(), "00-new".into()),
+            ("tracestate".into(), "new".into()),
+            ("baggage".into(), "b".into()),
+        ],
+        ..HostSide::default()
+    };
+    for dialect in ["python", "typescript", "towline"] {
+        let env = Launch {
+            options,
+            host: host.clone(),
+            ..Launch::default()
+        }
+        .env(dialect);
+        assert!(env["TRACEPARENT"].starts_with("00-0af7"), "{dialect}");
+        assert_eq!(env["TRACESTATE"], "a=1", "{dialect}");
+        assert_eq!(env["BAGGAGE"], "b", "{dialect}");
+        let given = options.replace("{\"trace", "{\"env\":{\"TRACEPARENT\":\"mine\"},\"trace");
+        let env = Launch {
+            options: &given,
+            ..Launch::default()
+        }
+        .env(dialect);
+        assert_eq!(env["TRACEPARENT"], "mine", "{dialect}");
+    }
+    for (bad, option) in [
+        (r#"{"traceparent":"00-new"}"#, "traceparent"),
+        (r#"{"tracestate":"a=1"}"#, "tracestate"),
+    ] {
+        let options = Options::from_json(bad).unwrap();
+        let machine = Environment::default();
+        let error = plan(&options, &HostSide::default(), &machine).unwrap_err();
+        assert_eq!(error.option(), option);
+    }
+}
+
+#[test]
 fn names_have_no_case_on_windows() {
     let launch = Launch {
         options: r#"{"env":{"PATH":"C:\\mine"}}"#,

@@ -180,6 +180,14 @@ export type TowlineOptions = {
   recordRedacted?: boolean;
   /** A recording that takes the CLI's place: nothing is started. */
   replay?: string;
+  /** Where lines of both directions are noted, redacted and cut short: a file, a folder, `'stderr'`, or `'log'` for `onLog`. */
+  wireLog?: string;
+  /** How much of a line it shows, 2,048 bytes by default. */
+  wireLogLineBytes?: number;
+  /** The W3C trace context of the session; by default that of the active OpenTelemetry span. */
+  traceparent?: string;
+  /** What tracing systems add to it. */
+  tracestate?: string;
   /** The user the CLI runs as. */
   user?: string;
   /** Names the program to the API. */

@@ -151,6 +151,7 @@ pub struct Connection {
     last_error: String,
     session_id: Option<String>,
     cli_version: Option<String>,
+    lines_read: u64,
 }
 
 impl Connection {
@@ -179,6 +180,7 @@ impl Connection {
             last_error: String::new(),
             session_id: None,
             cli_version: None,
+            lines_read: 0,
         }
     }
 
@@ -211,6 +213,21 @@ impl Connection {
     /// Bytes of CLI output held for the host: queued events and an unfinished line.
     pub fn held(&self) -> usize {
         self.weight + self.framer.unfinished()
+    }
+
+    /// Lines of the CLI's output that were read, of whatever kind.
+    pub fn lines_read(&self) -> u64 {
+        self.lines_read
+    }
+
+    /// Control requests of the host that have no answer yet, those of the library's own too.
+    pub fn requests_pending(&self) -> usize {
+        self.pending.len()
+    }
+
+    /// Requests of the CLI that nobody has answered yet.
+    pub fn requests_open(&self) -> usize {
+        self.open.asked().count()
     }
 
     /// Whether a prompt of the host has no result yet.

@@ -16,6 +16,7 @@ const SHOWN: usize = 1000;
 
 impl Connection {
     pub(super) fn frame(&mut self, frame: Frame) {
+        self.lines_read += 1;
         let line = match frame {
             Frame::Line(line) => line,
             Frame::TooLong(length) => {

@@ -8,6 +8,7 @@ use core::fmt;
 use super::error::LaunchError;
 use super::host::HostSide;
 use super::options::{Dialect, Options};
+use super::trace_context::TraceContext;
 use crate::json;
 
 /// The machine's side of a launch.
@@ -251,7 +252,7 @@ pub(super) fn environment(
         variables.set("CLAUDE_AGENT_SDK_CLIENT_APP", client_app);
     }
 
-    trace_context(&mut variables, host, gives);
+    trace_context(&mut variables, options, host, gives)?;
 
     if let Some(config_dir) = &host.config_dir {
         variables.set("CLAUDE_CONFIG_DIR", config_dir);
@@ -279,26 +280,51 @@ pub(super) fn environment(
     Ok(plan)
 }
 
-/// An active span replaces an inherited one as a whole, but never what the caller's `env` gives.
-fn trace_context(variables: &mut Variables<'_>, host: &HostSide, gives: impl Fn(&str) -> bool) {
-    let carried = |wanted: &str| {
-        host.trace_context
-            .iter()
-            .any(|(name, _)| name.eq_ignore_ascii_case(wanted))
-    };
-    if carried("traceparent") {
+/// An active span replaces an inherited one as a whole, but never what the caller's `env` gives. The
+/// options win over what the host knows of a span.
+fn trace_context(
+    variables: &mut Variables<'_>,
+    options: &Options,
+    host: &HostSide,
+    gives: impl Fn(&str) -> bool,
+) -> Result<(), LaunchError> {
+    let given = TraceContext::of_options(options)?;
+    let mut headers: Vec<(&str, &str)> = host
+        .trace_context
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_str()))
+        .collect();
+    if let Some(given) = &given {
+        headers.retain(|(name, _)| {
+            !["traceparent", "tracestate"]
+                .iter()
+                .any(|other| name.eq_ignore_ascii_case(other))
+        });
+        headers.push(("traceparent", &given.traceparent));
+        headers.extend(
+            given
+                .tracestate
+                .as_deref()
+                .map(|state| ("tracestate", state)),
+        );
+    }
+    if headers
+        .iter()
+        .any(|(name, _)| name.eq_ignore_ascii_case("traceparent"))
+    {
         for name in ["TRACEPARENT", "TRACESTATE"] {
             if !gives(name) {
                 variables.remove(name);
             }
         }
     }
-    for (name, value) in &host.trace_context {
+    for (name, value) in headers {
         let name = name.to_ascii_uppercase();
         if !gives(&name) {
             variables.set(&name, value);
         }
     }
+    Ok(())
 }
 
 fn question_preview_format(options: &Options) -> Option<String> {

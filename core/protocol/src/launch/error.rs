@@ -121,6 +121,16 @@ pub enum LaunchError {
     /// A flag without a name would end the flags, so that those after it were lost.
     #[error("extraArgs: a flag has no name; give it one, without its dashes")]
     FlagWithoutName,
+    /// No W3C trace context.
+    #[error("{option}: \"{value}\" {reason}")]
+    TraceContext {
+        /// The option.
+        option: &'static str,
+        /// Its value.
+        value: String,
+        /// What is wrong and what to do.
+        reason: &'static str,
+    },
     /// A variable name that no environment can hold.
     #[error("env: \"{name}\" cannot be the name of a variable; it is empty or contains '='")]
     VariableName {
@@ -176,6 +186,7 @@ impl LaunchError {
             LaunchError::FlagWithoutName => "extraArgs",
             LaunchError::NotJson { option, .. }
             | LaunchError::UnsafeOnWindows { option, .. }
+            | LaunchError::TraceContext { option, .. }
             | LaunchError::Nul { option }
             | LaunchError::ArgumentTooLong { option, .. }
             | LaunchError::CommandTooLong { option, .. } => option,

@@ -35,6 +35,7 @@ mod options;
 mod plan;
 mod settings;
 mod skills;
+mod trace_context;
 mod version;
 
 pub use command::refuse_batch_file;
@@ -48,4 +49,5 @@ pub use options::{
     SystemPrompt, TaskBudget, Thinking, ThinkingDisplay, Timeout, Tools, ToolsPreset,
 };
 pub use plan::{plan, LaunchPlan, PrivateFile, Warning};
+pub use trace_context::TraceContext;
 pub use version::{version_warnings, Version};

@@ -79,6 +79,15 @@ class Options(ClaudeAgentOptions):
     """Whether keys, tokens, account data and home folders are taken out of it; they are by default."""
     replay: str | Path | None = None
     """A recording that takes the CLI's place: nothing is started."""
+    wire_log: str | Path | None = None
+    """Where lines of both directions are noted, redacted and cut short: a file, a folder, `"stderr"`, or
+    `"log"` for the logger `towline.wire`."""
+    wire_log_line_bytes: int | None = None
+    """How much of a line it shows; 2,048 bytes by default."""
+    traceparent: str | None = None
+    """The W3C trace context of the session; by default that of the active OpenTelemetry span."""
+    tracestate: str | None = None
+    """What tracing systems add to it."""
 
     connect_timeout_ms: int | None = None
     """From the start to the first byte."""

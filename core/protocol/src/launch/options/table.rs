@@ -269,6 +269,17 @@ options! {
     "recordRedacted" | "record_redacted" => record_redacted: bool = true;
     /// A recording that takes the CLI's place: nothing is started.
     "replay" => replay: Option<String> = None;
+    /// Where every line of both directions is noted, redacted and cut short: a file that is added to,
+    /// a folder in which each session gets a file of its own, `stderr`, or `log` for the log hook
+    /// (at level `trace`).
+    "wireLog" | "wire_log" => wire_log: Option<String> = None;
+    /// How much of a line the wire log shows, in bytes.
+    "wireLogLineBytes" | "wire_log_line_bytes" => wire_log_line_bytes: u64 = 2048;
+    /// The W3C trace context that the session belongs to: `TRACEPARENT` of the CLI, unless `env`
+    /// gives one.
+    "traceparent" => traceparent: Option<String> = None;
+    /// What tracing systems add to it: `TRACESTATE` of the CLI. Only with `traceparent`.
+    "tracestate" => tracestate: Option<String> = None;
 
     /// Limit from start to the first byte from the CLI, in ms.
     "connectTimeoutMs" | "connect_timeout_ms" => connect_timeout_ms: Timeout = Timeout::OFF;
