@@ -1202,8 +1202,12 @@ const char *towline_session_cli_version(towline_session *session, size_t *len);
 const char *towline_session_capabilities_json(towline_session *session, size_t *len);
 
 /**
- * Counters, a JSON object: bytesRead, bytesWritten, stderrBytes, events, shed (events
- * dropped while closing), and startup with the milliseconds from the call that created the session
+ * Counters, a JSON object: bytesRead, bytesWritten, stderrBytes, linesRead, linesWritten,
+ * events, messages, turns (prompts sent), turnsSucceeded, turnsFailed, turnsCancelled,
+ * turnsTimedOut, requestsSent (control requests of the host), requestsFailed,
+ * requestsPending, requestsReceived (permissions, hooks, tool calls, …), requestsOpen,
+ * diagnostics, shed (events dropped while closing), queueHighWater and writeHighWater (the
+ * most bytes that waited for the host and for the CLI), and startup with the milliseconds from the call that created the session
  * until spawnedMs, initializedMs and firstMessageMs, null for what has not happened. Free *json with towline_buffer_free().
  */
 towline_status towline_session_stats_json(towline_session *session,

@@ -403,8 +403,12 @@ pub unsafe extern "C" fn towline_session_capabilities_json(
     })
 }
 
-/// Counters, a JSON object: `bytesRead`, `bytesWritten`, `stderrBytes`, `events`, `shed` (events
-/// dropped while closing), and `startup` with the milliseconds from the call that created the session
+/// Counters, a JSON object: `bytesRead`, `bytesWritten`, `stderrBytes`, `linesRead`, `linesWritten`,
+/// `events`, `messages`, `turns` (prompts sent), `turnsSucceeded`, `turnsFailed`, `turnsCancelled`,
+/// `turnsTimedOut`, `requestsSent` (control requests of the host), `requestsFailed`,
+/// `requestsPending`, `requestsReceived` (permissions, hooks, tool calls, …), `requestsOpen`,
+/// `diagnostics`, `shed` (events dropped while closing), `queueHighWater` and `writeHighWater` (the
+/// most bytes that waited for the host and for the CLI), and `startup` with the milliseconds from the call that created the session
 /// until `spawnedMs`, `initializedMs` and `firstMessageMs`, `null` for what has not happened. Free `*json` with towline_buffer_free().
 #[no_mangle]
 pub unsafe extern "C" fn towline_session_stats_json(
@@ -418,18 +422,17 @@ pub unsafe extern "C" fn towline_session_stats_json(
         session.check_fork()?;
         let stats = session.session.stats();
         let ms = |took: Option<Duration>| took.map(|took| took.as_secs_f64() * 1000.0);
-        let document = serde_json::json!({
-            "bytesRead": stats.bytes_read,
-            "bytesWritten": stats.bytes_written,
-            "stderrBytes": stats.stderr_bytes,
-            "events": stats.events,
-            "shed": stats.shed,
-            "startup": {
-                "spawnedMs": ms(stats.startup.spawned),
-                "initializedMs": ms(stats.startup.initialized),
-                "firstMessageMs": ms(stats.startup.first_message),
-            },
+        let counters = stats.counters();
+        let mut document: serde_json::Map<String, serde_json::Value> = counters
+            .map(|(name, value)| (camel_case(name), value.into()))
+            .collect();
+        let startup = serde_json::json!({
+            "spawnedMs": ms(stats.startup.spawned),
+            "initializedMs": ms(stats.startup.initialized),
+            "firstMessageMs": ms(stats.startup.first_message),
         });
+        document.insert("startup".into(), startup);
+        let document = serde_json::Value::Object(document);
         out.set(buffer::create(document.to_string()));
         Ok(())
     })
@@ -450,4 +453,19 @@ pub unsafe extern "C" fn towline_session_stderr(
         out.set(buffer::create(session.session.stderr_tail()));
         Ok(())
     })
+}
+
+/// `bytes_read` as `bytesRead`.
+fn camel_case(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    for (index, word) in name.split('_').enumerate() {
+        match word.split_at_checked(1) {
+            Some((first, rest)) if index > 0 => {
+                out.push_str(&first.to_ascii_uppercase());
+                out.push_str(rest);
+            }
+            _ => out.push_str(word),
+        }
+    }
+    out
 }

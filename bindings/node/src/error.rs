@@ -17,7 +17,9 @@ fn code(error: &Error) -> &'static str {
             StartError::CwdMissing { .. } | StartError::CwdNotAFolder { .. } => "CWD_MISSING",
             StartError::ArgumentsTooLong { .. } => "ARGUMENTS_TOO_LONG",
             StartError::Launch(_) => "INVALID_OPTIONS",
-            StartError::Record { .. } | StartError::Replay { .. } => "RECORDING",
+            StartError::Record { .. } | StartError::WireLog { .. } | StartError::Replay { .. } => {
+                "RECORDING"
+            }
             StartError::Tool(_) | StartError::BadSchema { .. } => "INVALID_TOOL",
             StartError::Store(TaskError::InvalidArgument(_)) => "INVALID_OPTIONS",
             StartError::Store(_) | StartError::OpenStore(_) | StartError::Materialize(_) => {

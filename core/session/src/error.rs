@@ -84,6 +84,14 @@ pub enum StartError {
         /// What the system says.
         error: io::Error,
     },
+    /// The wire log could not be begun.
+    #[error("cannot write the wire log {}: {error} (option wireLog)", path.display())]
+    WireLog {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
     /// A recording could not be read.
     #[error("cannot replay {}: {reason} (option replay)", path.display())]
     Replay {

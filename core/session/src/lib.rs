@@ -8,6 +8,7 @@
 
 mod discovery;
 mod error;
+mod observe;
 mod process;
 mod query;
 mod reactor;
@@ -17,6 +18,7 @@ mod store;
 mod transport;
 
 pub use error::{Error, Failure, LocalError, RemoteError, RequestError, StartError};
+pub use observe::{LogLevel, LogRecord};
 pub use process::{Exit, Signal, Watchdog};
 pub use query::{query, Query};
 pub use recording::Redactor;
@@ -31,7 +33,7 @@ pub use towline_protocol::connection::{
     TurnId, TurnOutcome,
 };
 pub use towline_protocol::framing::{MessageType, RawMessage};
-pub use towline_protocol::launch::{Dialect, OnFailure, Options, OptionsError};
+pub use towline_protocol::launch::{Dialect, OnFailure, Options, OptionsError, TraceContext};
 pub use towline_transcripts as transcripts;
 pub use towline_transcripts::materialize::Materialized;
 pub use towline_transcripts::mirror::FlushMode;

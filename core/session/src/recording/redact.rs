@@ -238,7 +238,31 @@ impl Redactor {
         }
     }
 
-    /// One pass over a validated text, without recursion.
+    /// The beginning of a line that goes on, cut anywhere. A secret at its very end, of which the
+    /// cut has left too little to know it by, may stay: the caller drops the end.
+    pub(crate) fn beginning(&self, text: &str) -> String {
+        if !text.trim_start().starts_with(['{', '[']) {
+            return self.text(text).into_owned();
+        }
+        let bytes = text.as_bytes();
+        let mut at = 0;
+        while let Some(byte) = bytes.get(at) {
+            if *byte != b'"' {
+                at += 1;
+                continue;
+            }
+            let end = string_end(bytes, at);
+            if end >= bytes.len() && !is_whole(text.get(at..).unwrap_or_default()) {
+                let mut closed = self.json(&closed_string(text, at));
+                closed.pop();
+                return closed;
+            }
+            at = end;
+        }
+        self.json(text)
+    }
+
+    /// One pass over a validated text, or the beginning of one, without recursion.
     fn json(&self, text: &str) -> String {
         let bytes = text.as_bytes();
         let mut out = String::with_capacity(text.len());
@@ -327,6 +351,25 @@ fn string_end(bytes: &[u8], start: usize) -> usize {
             Some(_) => at += 1,
             None => return bytes.len(),
         }
+    }
+}
+
+/// Whether this is a string with its closing quote.
+fn is_whole(quoted: &str) -> bool {
+    quoted.len() > 1 && json::string(quoted).is_some()
+}
+
+/// Ends the string that begins at `start` and was cut, before an escape that was cut too.
+fn closed_string(text: &str, start: usize) -> String {
+    let mut end = text.len();
+    loop {
+        if text.is_char_boundary(end) {
+            let quoted = format!("{}\"", text.get(start..end).unwrap_or_default());
+            if end <= start + 1 || is_whole(&quoted) {
+                return format!("{}{quoted}", text.get(..start).unwrap_or_default());
+            }
+        }
+        end -= 1;
     }
 }
 
@@ -435,6 +478,37 @@ mod tests {
         assert_eq!(
             redactor.text("/srv/people/ann/p /srv/people/anna -srv-people-ann-p"),
             "/home/user/p /srv/people/anna -home-user-p"
+        );
+    }
+
+    #[test]
+    fn a_beginning_loses_its_secrets_wherever_it_is_cut() {
+        let redactor = Redactor::new();
+        let line = r#"{"a":"\ud83d\ude00 x","apiKey":"geheim\u0021","h":{"env":{"X":"\"qv1"}},"t":[1,"y"]}"#;
+        for cut in 0..line.len() {
+            let text = redactor.beginning(&line[..cut]);
+            assert!(
+                !text.contains("geh") && !text.contains("qv"),
+                "{cut}: {text}"
+            );
+        }
+        assert_eq!(redactor.beginning(&line[..5]), r#"{"a":"#);
+        assert_eq!(redactor.beginning(&line[..19]), r#"{"a":"\ud83d\ude00 "#);
+        let end = redactor.beginning(line);
+        assert_eq!(end, redactor.line(line));
+        assert_eq!(
+            redactor.beginning("no JSON: Bearer abcdefgh123"),
+            "no JSON: Bearer [redacted]"
+        );
+    }
+
+    #[test]
+    fn half_a_character_hides_no_secret() {
+        let line = r#"{"apiKey":"\ud800geheim","t":"\udc00 sk-ant-api03-0123456789abcdef"}"#;
+        let clean = Redactor::new().line(line);
+        assert!(
+            !clean.contains("geheim") && !clean.contains("0123456789"),
+            "{clean}"
         );
     }
 

@@ -7,10 +7,10 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Instant;
 
-use towline_protocol::connection::{Config, Connection, Diagnostic, Event, Limits};
+use towline_protocol::connection::{Config, Connection, Diagnostic, Limits};
 use towline_protocol::launch::{
     plan, version_warnings, Dialect, Environment, Hook, HostSide, InProcessServer, LaunchPlan,
-    OnFailure,
+    OnFailure, TraceContext,
 };
 use towline_transcripts::materialize::Materialized;
 
@@ -18,6 +18,7 @@ use super::closing::{Closing, Graces};
 use super::handlers::Handlers;
 use super::host::Host;
 use super::io::Io;
+use super::observing::Observer;
 use super::pipes::Pipes;
 use super::stderr::Stderr;
 use super::store::StoreSide;
@@ -25,6 +26,7 @@ use super::tools::Tools;
 use super::wire::Wire;
 use super::{Core, End, Reply, RequestHandle, Session, Shared, Startup, Stats, ToolServer};
 use crate::error::{Error, StartError};
+use crate::observe::{LogLevel, LogRecord, WireLog, WireTarget};
 use crate::process::{account, spawn, PrivateFiles, Start, Watchdog};
 use crate::reactor::Reactor;
 use crate::recording::{Recorder, Redactor, Replay};
@@ -48,7 +50,12 @@ pub struct SessionBuilder {
     catch_all: bool,
     stderr_events: bool,
     pub(super) store: StoreSide,
+    /// What works, but probably not as meant.
+    warnings: Vec<String>,
     recorder: Option<Box<Recorder>>,
+    wire_log: Option<Box<WireLog>>,
+    log_level: Option<LogLevel>,
+    observer: Option<Box<Observer>>,
     /// When the start was asked for.
     asked: Instant,
 }
@@ -67,7 +74,11 @@ impl SessionBuilder {
             catch_all: false,
             stderr_events: false,
             store: StoreSide::default(),
+            warnings: Vec::new(),
             recorder: None,
+            wire_log: None,
+            log_level: None,
+            observer: None,
             asked: Instant::now(),
         }
     }
@@ -220,6 +231,23 @@ impl SessionBuilder {
         self
     }
 
+    /// Gets a record of what happens in the session, up to this level: that it has started, opened,
+    /// ended; turns, requests both ways, tool calls and store calls with their outcomes and how long
+    /// they took; steps of the end; diagnostics; lines of stderr; with option `wireLog` set to `log`
+    /// also those of the wire. Nothing secret stands in it.
+    ///
+    /// Runs on the thread that polls, connects, waits for an answer or closes, with no lock held, and
+    /// not while the session is dropped. One that panics gets no more.
+    pub fn on_log(
+        mut self,
+        level: LogLevel,
+        hook: impl FnMut(&LogRecord) + Send + 'static,
+    ) -> SessionBuilder {
+        self.log_level = Some(level);
+        self.handlers.log = Some(Box::new(hook));
+        self
+    }
+
     /// Shares a watchdog with other sessions; otherwise the session has one of its own.
     pub fn watchdog(mut self, watchdog: &Watchdog) -> SessionBuilder {
         self.watchdog = watchdog.clone();
@@ -297,8 +325,11 @@ impl SessionBuilder {
     /// command line, the environment or a working directory can carry are the business of whoever
     /// started the CLI; a [`Diagnostic::Options`] names them. Nothing is resumed from a session
     /// store, and what is mirrored to one is what the CLI gives of itself (`--session-mirror`).
-    pub fn start_over(mut self, transport: impl Transport + 'static) -> Result<Session, Error> {
-        self.asked = Instant::now();
+    pub fn start_over(self, transport: impl Transport + 'static) -> Result<Session, Error> {
+        self.observed(|builder| builder.attach(transport))
+    }
+
+    fn attach(mut self, transport: impl Transport + 'static) -> Result<Session, Error> {
         self.prepare_store_of_stream()?;
         let tools = self.tools()?;
         let machine = machine(&self.options);
@@ -332,14 +363,69 @@ impl SessionBuilder {
             ));
         }
         self.record(&[])?;
+        let trace = self.trace_given();
         self.open(
             &plan,
-            warnings,
+            (warnings, trace),
             tools,
             (Wire::Host(host), pid),
             reactor,
             check,
         )
+    }
+
+    /// Begins to watch the start of a session, and tells when it fails.
+    fn observed(
+        mut self,
+        start: impl FnOnce(SessionBuilder) -> Result<Session, Error>,
+    ) -> Result<Session, Error> {
+        self.asked = Instant::now();
+        let mut observer = Box::new(Observer::new(self.log_level));
+        let watched = observer.is_on();
+        if watched || self.options.wire_log.is_some() {
+            let redactor = Arc::new(Redactor::of(&self.options));
+            self.open_wire_log(&redactor)?;
+            observer.redact_with(redactor);
+        }
+        let failing = watched.then(|| observer.starting());
+        self.observer = Some(observer);
+        let started = start(self);
+        if let (Err(error), Some(observer)) = (&started, failing) {
+            observer.not_started(error);
+        }
+        started
+    }
+
+    /// Opens the wire log that the options ask for.
+    fn open_wire_log(&mut self, redactor: &Arc<Redactor>) -> Result<(), StartError> {
+        let Some(target) = &self.options.wire_log else {
+            return Ok(());
+        };
+        let target = WireTarget::named(target);
+        if matches!(target, WireTarget::Log) && self.log_level != Some(LogLevel::Trace) {
+            self.warnings.push(
+                "wireLog: \"log\" gives nothing, since no log hook takes records of level trace"
+                    .into(),
+            );
+            return Ok(());
+        }
+        let shown = usize::try_from(self.options.wire_log_line_bytes).unwrap_or(usize::MAX);
+        let log = WireLog::open(target, redactor.clone(), shown)?;
+        self.wire_log = Some(Box::new(log));
+        Ok(())
+    }
+
+    /// The trace that the options or the host name.
+    fn trace_given(&self) -> Option<TraceContext> {
+        let header = |wanted: &str| {
+            let mut headers = self.host.trace_context.iter();
+            let found = headers.find(|(name, _)| name.eq_ignore_ascii_case(wanted));
+            found.map(|(_, value)| value.as_str())
+        };
+        match &self.options.traceparent {
+            Some(parent) => TraceContext::new(parent, self.options.tracestate.as_deref()),
+            None => TraceContext::new(header("traceparent")?, header("tracestate")),
+        }
     }
 
     /// The compiled schemas of the tools, and what the launch has to know of the host.
@@ -357,6 +443,17 @@ impl SessionBuilder {
 
     /// Plans the launch of a CLI, has it started, and opens the session.
     fn launch(
+        self,
+        start: impl FnOnce(
+            Launch,
+            Option<PrivateFiles>,
+            &Arc<Reactor>,
+        ) -> Result<(Wire, Option<u32>), Error>,
+    ) -> Result<Session, Error> {
+        self.observed(|builder| builder.launch_observed(start))
+    }
+
+    fn launch_observed(
         mut self,
         start: impl FnOnce(
             Launch,
@@ -367,7 +464,6 @@ impl SessionBuilder {
         if let Some(recording) = self.options.replay.take() {
             return self.replay(Path::new(&recording));
         }
-        self.asked = Instant::now();
         self.prepare_store()?;
         let tools = self.tools()?;
         let machine = machine(&self.options);
@@ -384,17 +480,17 @@ impl SessionBuilder {
             user: plan.user.clone(),
         };
         let reactor = reactor()?;
+        let trace = trace_of(&launch.env);
         let wire = start(launch, folder, &reactor)?;
         let check = version_check(cli, &self.options, machine);
         let warnings = plan.warnings.iter().map(ToString::to_string).collect();
-        self.open(&plan, warnings, tools, wire, reactor, check)
+        self.open(&plan, (warnings, trace), tools, wire, reactor, check)
     }
 
     /// A session with a recording in the place of the CLI.
     fn replay(mut self, recording: &Path) -> Result<Session, Error> {
         let redactor = Redactor::of(&self.options);
         let replay = Replay::open(recording, redactor)?;
-        self.asked = Instant::now();
         self.prepare_store_of_stream()?;
         let tools = self.tools()?;
         let machine = machine(&self.options);
@@ -406,7 +502,8 @@ impl SessionBuilder {
         let warnings = plan.warnings.iter().map(ToString::to_string).collect();
         let wire = (Wire::Host(host), None);
         self.record(&[])?;
-        self.open(&plan, warnings, tools, wire, reactor, check)
+        let trace = self.trace_given();
+        self.open(&plan, (warnings, trace), tools, wire, reactor, check)
     }
 
     /// Begins the recording that the options ask for, of a CLI with these arguments.
@@ -427,7 +524,7 @@ impl SessionBuilder {
     fn open(
         mut self,
         plan: &LaunchPlan,
-        warnings: Vec<String>,
+        (warnings, trace): (Vec<String>, Option<TraceContext>),
         tools: Tools,
         (wire, pid): (Wire, Option<u32>),
         reactor: Arc<Reactor>,
@@ -455,16 +552,23 @@ impl SessionBuilder {
         connection.initialize(&plan.initialize)?;
         let warnings = warnings
             .into_iter()
-            .chain(std::mem::take(&mut self.store.warnings));
-        let warnings = warnings.map(Diagnostic::Options);
+            .chain(std::mem::take(&mut self.store.warnings))
+            .chain(std::mem::take(&mut self.warnings));
+        let warnings: Vec<String> = warnings.collect();
         let high_water = usize::try_from(self.options.high_water_bytes).unwrap_or(usize::MAX);
         let in_transport = wire.in_transport();
+        let observer = self.observer.take();
+        let observer = observer.unwrap_or_else(|| Box::new(Observer::new(None)));
+        let mut wire_log = self.wire_log.take();
+        if let Some(wire_log) = &mut wire_log {
+            wire_log.of_process(pid);
+        }
         let mut core = Core {
             connection,
             epoch: Instant::now(),
             io: Io::new(wire),
             closing: Closing::new(graces),
-            deferred: warnings.map(Event::Diagnostic).collect::<VecDeque<_>>(),
+            deferred: VecDeque::new(),
             deferred_weight: 0,
             high_water,
             read_limit: usize::MAX,
@@ -485,12 +589,18 @@ impl SessionBuilder {
                 },
                 ..Stats::default()
             },
-            stderr: Stderr::new(tail, wants_stderr),
+            stderr: Stderr::new(tail, wants_stderr, observer.wants_stderr()),
             recorder: self.recorder.take(),
+            wire_log,
+            observer,
             end: End::NotYet,
             mirroring: self.mirroring(high_water),
             version_check: Some(version_check),
         };
+        core.note_started(pid);
+        for warning in warnings {
+            core.diagnose(Diagnostic::Options(warning));
+        }
         let handlers = self.handlers;
         let shared = Arc::new_cyclic(|shared| {
             if let Some(mirroring) = &mut core.mirroring {
@@ -509,6 +619,7 @@ impl SessionBuilder {
                 in_transport,
                 progress: Condvar::new(),
                 tools,
+                trace,
             }
         });
         shared.lock_core().flush(&shared.reactor);
@@ -652,6 +763,15 @@ fn machine(options: &Options) -> Environment {
         }),
         ..Environment::default()
     }
+}
+
+/// The trace that a CLI with this environment works for.
+fn trace_of(env: &[(OsString, OsString)]) -> Option<TraceContext> {
+    let variable = |wanted: &str| {
+        let found = env.iter().find(|(name, _)| name == wanted);
+        found.and_then(|(_, value)| value.to_str())
+    };
+    TraceContext::new(variable("TRACEPARENT")?, variable("TRACESTATE"))
 }
 
 /// The whole environment, with inherited values that are no Unicode left as they are.

@@ -129,6 +129,7 @@ impl Core {
             Step::Open => {
                 self.closing.step = Step::InputEnded(at(self.closing.graces.close));
                 self.io.wire.closing();
+                self.note_step("asked");
                 self.connection.refuse_open_requests();
                 self.connection.finish_input();
                 // Stdin ends behind what is queued: a line is never cut while the grace lasts.
@@ -175,7 +176,10 @@ impl Core {
             Step::InputEnded(_) => {
                 self.io.wire.close_input(reactor);
                 match self.io.wire.terminate() {
-                    true => self.closing.step = Step::Terminated(self.terminate_grace(now)),
+                    true => {
+                        self.closing.step = Step::Terminated(self.terminate_grace(now));
+                        self.note_step("terminated");
+                    }
                     false => self.kill(now, reactor),
                 }
             }
@@ -194,6 +198,7 @@ impl Core {
 
     fn kill(&mut self, now: Millis, reactor: &Reactor) {
         self.io.wire.kill();
+        self.note_step("killed");
         if self.io.wire.is_process() {
             self.closing.step = Step::Killed(None);
         } else {
@@ -252,7 +257,7 @@ impl Shared {
                 0 => Polling::enter(self, &mut core, false),
                 _ => None,
             };
-            let Some(polling) = polling else {
+            let Some(mut polling) = polling else {
                 core = self.wait_for_progress(core, None);
                 continue;
             };
@@ -260,6 +265,15 @@ impl Shared {
                 let limit = core.wait_limit().into_iter().chain(store).min();
                 core = self.wait(core, limit)?;
                 core.shed();
+                if store.is_none() {
+                    core = polling.tell_log(core);
+                }
+            }
+            if is_done(&mut core) && core.is_over() && !core.store_is_busy() {
+                core.note_end();
+            }
+            if store.is_none() {
+                core = polling.tell_log(core);
             }
             drop(core);
             drop(polling);

@@ -88,12 +88,74 @@ pub struct Stats {
     pub bytes_written: u64,
     /// Bytes read from its stderr.
     pub stderr_bytes: u64,
+    /// Lines read from its stdout, of whatever kind.
+    pub lines_read: u64,
+    /// Lines written to its stdin.
+    pub lines_written: u64,
     /// Events delivered to the host or its handlers.
     pub events: u64,
+    /// Messages of the conversation among them.
+    pub messages: u64,
+    /// Prompts sent. Those that are in none of the next four have not ended.
+    pub turns: u64,
+    /// Turns that ended with a result that is no error.
+    pub turns_succeeded: u64,
+    /// Turns that ended with an error result, or with the session.
+    pub turns_failed: u64,
+    /// Prompts that were taken back.
+    pub turns_cancelled: u64,
+    /// Turns for which a deadline has passed.
+    pub turns_timed_out: u64,
+    /// Control requests of the host.
+    pub requests_sent: u64,
+    /// Those that were answered with an error, or not at all.
+    pub requests_failed: u64,
+    /// Control requests that have no answer yet, those of the library's own too.
+    pub requests_pending: u64,
+    /// Requests of the CLI: permissions, hooks, tool calls, …
+    pub requests_received: u64,
+    /// Those that nobody has answered yet.
+    pub requests_open: u64,
+    /// Diagnostics.
+    pub diagnostics: u64,
     /// Events dropped because they came while the session was being closed and nobody read them.
     pub shed: u64,
+    /// The most bytes of output that waited for the host at once.
+    pub queue_high_water: u64,
+    /// The most bytes that waited for the CLI at once.
+    pub write_high_water: u64,
     /// How long the start took.
     pub startup: Startup,
+}
+
+impl Stats {
+    /// All counters by name.
+    pub fn counters(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        [
+            ("bytes_read", self.bytes_read),
+            ("bytes_written", self.bytes_written),
+            ("stderr_bytes", self.stderr_bytes),
+            ("lines_read", self.lines_read),
+            ("lines_written", self.lines_written),
+            ("events", self.events),
+            ("messages", self.messages),
+            ("turns", self.turns),
+            ("turns_succeeded", self.turns_succeeded),
+            ("turns_failed", self.turns_failed),
+            ("turns_cancelled", self.turns_cancelled),
+            ("turns_timed_out", self.turns_timed_out),
+            ("requests_sent", self.requests_sent),
+            ("requests_failed", self.requests_failed),
+            ("requests_pending", self.requests_pending),
+            ("requests_received", self.requests_received),
+            ("requests_open", self.requests_open),
+            ("diagnostics", self.diagnostics),
+            ("shed", self.shed),
+            ("queue_high_water", self.queue_high_water),
+            ("write_high_water", self.write_high_water),
+        ]
+        .into_iter()
+    }
 }
 
 /// Since the session was asked for; `None` for what has not happened.

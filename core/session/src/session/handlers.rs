@@ -9,8 +9,10 @@ use towline_protocol::control::answer::{PermissionResult, PermissionUpdates};
 use towline_protocol::mcp::CallResult;
 use towline_transcripts::store::PendingCall;
 
+use super::guard::CoreGuard;
 use super::{Core, Event, RequestHandle, Shared};
 use crate::error::{Error, LocalError};
+use crate::observe::LogHandler;
 use crate::store::StoreCallHandle;
 
 /// What a handler says to a request.
@@ -91,6 +93,7 @@ pub(super) struct Handlers {
     pub(super) dialog: Option<Handler>,
     pub(super) other: Option<Handler>,
     pub(super) stderr: Option<StderrHandler>,
+    pub(super) log: Option<LogHandler>,
 }
 
 /// A handler that is to be called with no lock held.
@@ -183,16 +186,18 @@ impl Handlers {
             let key = request.key;
             return Ok(Box::new(move |shared, _| {
                 // Withdrawn meanwhile: nobody wants it.
-                let _ = shared.command(|connection| connection.respond(key, &Answer::Call(result)));
+                let _ = shared.answer(key, &Answer::Call(result));
             }));
         }
         let Some(slot) = slot else {
             return Err(Box::new(connection::Event::Request(request)));
         };
-        let handle = RequestHandle::new(self.shared.clone(), request);
+        let span = core.callback_span(request.key);
+        let handle = RequestHandle::new(self.shared.clone(), request, span.clone());
         Ok(Box::new(move |shared, handlers| {
             if let Some(handler) = handlers.handler(&slot) {
-                let reply = catch_unwind(AssertUnwindSafe(|| handler(&handle)));
+                let run = || catch_unwind(AssertUnwindSafe(|| handler(&handle)));
+                let reply = span.handler().scope(run);
                 let reply = reply.unwrap_or_else(|panic| Reply::Failed(panic_text(&panic)));
                 shared.reply(&handle, reply);
             }
@@ -214,7 +219,8 @@ impl Handlers {
             connection::Event::Initialized(message) => Event::Initialized(message),
             connection::Event::Message { message, turn } => Event::Message { message, turn },
             connection::Event::Request(request) => {
-                Event::Request(RequestHandle::new(self.shared.clone(), request))
+                let span = core.callback_span(request.key);
+                Event::Request(RequestHandle::new(self.shared.clone(), request, span))
             }
             connection::Event::RequestCancelled { key, reason } => {
                 Event::RequestCancelled { key, reason }
@@ -243,12 +249,37 @@ impl Handlers {
         Delivered::Event(Event::StoreCall(handle))
     }
 
+    /// Gives the log hook what waits for it, with the core unlocked. One that panics gets no more.
+    pub(super) fn tell_log<'a>(
+        &mut self,
+        shared: &'a Shared,
+        mut core: CoreGuard<'a>,
+    ) -> CoreGuard<'a> {
+        while core.observer.log.has_records() {
+            let records = core.observer.log.take();
+            let Some(hook) = &mut self.log else { break };
+            drop(core);
+            let told = catch_unwind(AssertUnwindSafe(|| records.iter().for_each(hook)));
+            core = shared.lock_core();
+            if let Err(panic) = told {
+                self.log = None;
+                core.observer.log.stop();
+                core.diagnose(Diagnostic::HandlerFailed(panic_text(&panic)));
+            }
+        }
+        core
+    }
+
     pub(super) fn serves_stderr(&self) -> bool {
         self.stderr.is_some()
     }
 
     /// A line of stderr, for the handler or the caller of poll.
-    pub(super) fn stderr(&mut self, line: String) -> Delivered<Event> {
+    pub(super) fn stderr(&mut self, core: &mut Core, line: String) -> Delivered<Event> {
+        core.note_stderr(&line);
+        if !core.stderr.is_for_host() {
+            return Delivered::Aside;
+        }
         if self.stderr.is_none() {
             return Delivered::Event(Event::Stderr(line));
         }
@@ -267,8 +298,7 @@ impl Handlers {
 impl Shared {
     fn diagnose(&self, text: String) {
         let diagnostic = Diagnostic::HandlerFailed(text);
-        self.lock_core()
-            .defer(connection::Event::Diagnostic(diagnostic));
+        self.lock_core().diagnose(diagnostic);
     }
 
     /// Sends what a handler said. What the CLI would not take becomes the safe answer.
@@ -284,7 +314,7 @@ impl Shared {
         };
         let reason = format!("The host's handler failed: {failed}");
         // Withdrawn meanwhile: nobody wants it.
-        let _ = self.command(|connection| connection.respond_safely(handle.key(), &reason));
+        let _ = self.answer_safely(handle.key(), &reason);
         self.diagnose(failed);
     }
 

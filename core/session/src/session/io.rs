@@ -2,12 +2,13 @@
 
 use std::io::ErrorKind;
 
-use towline_protocol::connection::{self, Diagnostic, State};
+use towline_protocol::connection::{Diagnostic, State};
 use towline_protocol::framing::RawMessage;
 
 use super::wire::Wire;
 use super::Core;
 use crate::error::{Error, LocalError};
+use crate::observe::Way;
 use crate::process::Exit;
 use crate::reactor::{Reactor, Ready, Source};
 
@@ -76,9 +77,18 @@ impl Core {
             }
             match self.io.wire.write(bytes) {
                 Ok(n) => {
-                    self.stats.bytes_written += n as u64;
+                    let waiting = bytes.len() as u64;
+                    let bytes = bytes.get(..n).unwrap_or_default();
+                    let stats = &mut self.stats;
+                    stats.write_high_water = stats.write_high_water.max(waiting);
+                    stats.bytes_written += n as u64;
+                    stats.lines_written +=
+                        bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
                     if let Some(recorder) = &mut self.recorder {
-                        recorder.wrote(bytes.get(..n).unwrap_or_default());
+                        recorder.wrote(bytes);
+                    }
+                    if let Some(wire_log) = &mut self.wire_log {
+                        wire_log.passed(Way::In, bytes);
                     }
                     self.connection.sent(n);
                 }
@@ -100,6 +110,7 @@ impl Core {
             }
             let now = self.now();
             self.closing.input_ended(now);
+            self.note_step("input_ended");
         }
         self.tend_recording();
     }
@@ -113,14 +124,20 @@ impl Core {
 
     /// Hands on what was recorded, and tells the host when that stopped.
     fn tend_recording(&mut self) {
-        let Some(recorder) = &mut self.recorder else {
-            return;
-        };
-        recorder.flush();
-        if let Some(failure) = recorder.take_failure() {
-            self.recorder = None;
-            let diagnostic = Diagnostic::NotRecorded(failure);
-            self.defer(connection::Event::Diagnostic(diagnostic));
+        if let Some(recorder) = &mut self.recorder {
+            recorder.flush();
+            if let Some(failure) = recorder.take_failure() {
+                self.recorder = None;
+                self.diagnose(Diagnostic::NotRecorded(failure));
+            }
+        }
+        if let Some(wire_log) = &mut self.wire_log {
+            wire_log.flush();
+            if let Some(failure) = wire_log.take_failure() {
+                self.wire_log = None;
+                self.diagnose(Diagnostic::NotRecorded(failure));
+            }
+            self.note_wire();
         }
     }
 
@@ -206,10 +223,15 @@ impl Core {
                 if let Some(recorder) = &mut self.recorder {
                     recorder.read(buffer.get(..n).unwrap_or_default());
                 }
+                if let Some(wire_log) = &mut self.wire_log {
+                    wire_log.passed(Way::Out, buffer.get(..n).unwrap_or_default());
+                }
                 self.io.more_output = self.io.wire.has_more(n, room);
                 let now = self.now();
                 self.closing.heard(now);
                 self.connection.received(n);
+                let held = self.connection.held() as u64;
+                self.stats.queue_high_water = self.stats.queue_high_water.max(held);
                 if self.stats.startup.initialized.is_none() && self.has_opened() {
                     self.stats.startup.initialized = Some(self.asked.elapsed());
                 }
@@ -260,6 +282,9 @@ impl Core {
                     if let Some(recorder) = &mut self.recorder {
                         recorder.read_stderr(bytes);
                     }
+                    if let Some(wire_log) = &mut self.wire_log {
+                        wire_log.passed(Way::Err, bytes);
+                    }
                     if n < buffer.len() && self.io.wire.is_process() {
                         return;
                     }
@@ -293,6 +318,9 @@ impl Core {
         self.io.wire.release(reactor);
         if let Some(recorder) = &mut self.recorder {
             recorder.ended(self.io.wire.exit());
+        }
+        if let Some(wire_log) = &mut self.wire_log {
+            wire_log.ended();
         }
         self.tend_recording();
     }

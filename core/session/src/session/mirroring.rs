@@ -191,7 +191,11 @@ impl Core {
             mirroring.mirror.finish();
         }
         mirroring.mirror.handle_timeout(now);
-        if let Some(pending) = mirroring.mirror.next_call(now) {
+        let pending = mirroring.mirror.next_call(now);
+        if let Some(pending) = &pending {
+            self.note_store_call(pending.id, &pending.call);
+        }
+        if let (Some(pending), Some(mirroring)) = (pending, &mut self.mirroring) {
             match &mirroring.way {
                 Way::Events(_) => mirroring.calls.push_back(pending),
                 Way::Thread(store) => {
@@ -227,7 +231,10 @@ impl Core {
                     message,
                     turn: None,
                 },
-                None => connection::Event::Diagnostic(Diagnostic::NotMirrored(trouble.to_string())),
+                None => {
+                    self.diagnose(Diagnostic::NotMirrored(trouble.to_string()));
+                    continue;
+                }
             });
         }
     }
@@ -311,6 +318,7 @@ impl Shared {
         self.check_caller()?;
         let mut core = self.lock_core();
         let now = core.now();
+        core.note_store_answer(id, &answer);
         let Some(mirroring) = &mut core.mirroring else {
             return Ok(false);
         };

@@ -9,6 +9,7 @@ mod handlers;
 mod host;
 mod io;
 mod mirroring;
+mod observing;
 mod pipes;
 mod poll;
 mod request;
@@ -32,8 +33,10 @@ use std::time::{Duration, Instant};
 
 use towline_protocol::connection::{self, Connection, Millis, RequestError, RequestId, Response};
 use towline_protocol::control::envelope::UserMessage;
+use towline_protocol::launch::TraceContext;
 
 use crate::error::{Error, Failure, LocalError};
+use crate::observe::WireLog;
 use crate::process::Exit;
 use crate::reactor::Reactor;
 use crate::recording::Recorder;
@@ -43,6 +46,7 @@ use guard::CoreGuard;
 use handlers::Handlers;
 use io::Io;
 use mirroring::Mirroring;
+use observing::Observer;
 use stderr::Stderr;
 
 /// A conversation with one CLI: a process of its own, or whatever speaks at the other end of a
@@ -79,6 +83,8 @@ pub(crate) struct Shared {
     progress: Condvar,
     /// What the session knows of its in-process tools.
     tools: tools::Tools,
+    /// The trace that the CLI was told it works for.
+    trace: Option<TraceContext>,
 }
 
 /// What a waiting call waits for.
@@ -121,6 +127,8 @@ pub(crate) struct Core {
     stats: Stats,
     stderr: Stderr,
     recorder: Option<Box<Recorder>>,
+    wire_log: Option<Box<WireLog>>,
+    observer: Box<Observer>,
     end: End,
     /// The session store, if there is one.
     mirroring: Option<Mirroring>,
@@ -166,6 +174,7 @@ impl Core {
         !self.deferred.is_empty()
             || self.connection.has_events()
             || self.stderr.has_lines()
+            || self.observer.log.has_records()
             || self.store_has_events()
             || (matches!(self.end, End::Due) && !self.store_is_busy())
     }
@@ -241,13 +250,39 @@ impl Shared {
         &self,
         command: impl FnOnce(&mut Connection) -> Result<T, LocalError>,
     ) -> Result<T, Error> {
+        self.command_noted(command, |_, _| {})
+    }
+
+    /// As [`command`](Shared::command), of which those who watch the session are told.
+    fn command_noted<T>(
+        &self,
+        command: impl FnOnce(&mut Connection) -> Result<T, LocalError>,
+        note: impl FnOnce(&mut Core, &T),
+    ) -> Result<T, Error> {
         self.check_caller()?;
         let mut core = self.lock_core();
         core.tick();
         core.check_input(&self.reactor)?;
         let value = command(&mut core.connection).map_err(|error| core.why(error))?;
+        note(&mut core, &value);
         self.after_command(&mut core);
         Ok(value)
+    }
+
+    /// Answers a request of the CLI.
+    fn answer(&self, key: RequestKey, answer: &connection::Answer<'_>) -> Result<(), Error> {
+        self.command_noted(
+            |connection| connection.respond(key, answer),
+            |core, ()| core.note_answer(key, observing::outcome_of(answer)),
+        )
+    }
+
+    /// Answers it so that nothing passes.
+    fn answer_safely(&self, key: RequestKey, reason: &str) -> Result<(), Error> {
+        self.command_noted(
+            |connection| connection.respond_safely(key, reason),
+            |core, ()| core.note_answer(key, "safe_answer"),
+        )
     }
 
     /// Ends the input, which a CLI that has closed it takes as well.
@@ -317,22 +352,28 @@ impl Session {
         if self.shared.tools.verbatim_prompts {
             message.client_composed = true;
         }
-        self.shared
-            .command(|connection| connection.send_user(&message))
+        self.shared.command_noted(
+            |connection| connection.send_user(&message),
+            |core, turn| core.note_turn(*turn),
+        )
     }
 
     /// Sends a user message given as a whole JSON object, `{"type":"user","message":{…},…}`.
     pub fn send_json(&self, message: &str) -> Result<TurnId, Error> {
         let uuid = fresh_uuid();
-        self.shared
-            .command(|connection| connection.send_user_json(message, &uuid))
+        self.shared.command_noted(
+            |connection| connection.send_user_json(message, &uuid),
+            |core, turn| core.note_turn(*turn),
+        )
     }
 
     /// Sends a control request (`protocol.md §8`); `payload` is the JSON text of its fields, `""`
     /// for none. Its answer comes as [`Event::Response`].
     pub fn request(&self, subtype: &str, payload: &str) -> Result<RequestId, Error> {
-        self.shared
-            .command(|connection| connection.request(subtype, payload))
+        self.shared.command_noted(
+            |connection| connection.request(subtype, payload),
+            |core, id| core.note_request(*id, subtype),
+        )
     }
 
     /// Withdraws a control request. `false` when it was answered already.
@@ -349,14 +390,15 @@ impl Session {
 
     /// Takes back a prompt whose turn has not begun.
     pub fn cancel_turn(&self, turn: TurnId) -> Result<RequestId, Error> {
-        self.shared
-            .command(|connection| connection.cancel_turn(turn))
+        self.shared.command_noted(
+            |connection| connection.cancel_turn(turn),
+            |core, id| core.note_request(*id, "cancel_async_message"),
+        )
     }
 
     /// Answers a request of the CLI by its key, as long as its handle is held somewhere.
     pub fn respond(&self, key: RequestKey, answer: &connection::Answer<'_>) -> Result<(), Error> {
-        self.shared
-            .command(|connection| connection.respond(key, answer))
+        self.shared.answer(key, answer)
     }
 
     /// Changes an in-process server while the session runs, or lets it send something (log
@@ -513,7 +555,14 @@ impl Session {
 
     /// Counters; zeros in a forked child.
     pub fn stats(&self) -> Stats {
-        self.look(|core| Some(core.stats)).unwrap_or_default()
+        self.look(|core| Some(core.present_stats()))
+            .unwrap_or_default()
+    }
+
+    /// The trace that the session belongs to: what the CLI was given as `TRACEPARENT`. `None` without
+    /// a valid one.
+    pub fn trace_context(&self) -> Option<&TraceContext> {
+        self.shared.trace.as_ref()
     }
 
     /// The last of what the CLI wrote to stderr; empty in a forked child.

@@ -56,6 +56,7 @@ impl<'a> Polling<'a> {
         };
         let mut waited = false;
         loop {
+            core = handlers.tell_log(shared, core);
             if let Some(found) = wanted(&mut core) {
                 core.flush(&shared.reactor);
                 return Ok(Some(found));
@@ -63,6 +64,7 @@ impl<'a> Polling<'a> {
             match deliver(shared, handlers, &mut core) {
                 Delivered::Event(found) => {
                     core.flush(&shared.reactor);
+                    drop(handlers.tell_log(shared, core));
                     return Ok(Some(found));
                 }
                 Delivered::Served(serve) => {
@@ -96,6 +98,16 @@ impl<'a> Polling<'a> {
             }
             core = shared.wait(core, wait)?;
             waited = true;
+        }
+    }
+}
+
+impl<'a> Polling<'a> {
+    /// Gives the log hook what waits for it.
+    pub(super) fn tell_log(&mut self, core: CoreGuard<'a>) -> CoreGuard<'a> {
+        match &mut self.handlers {
+            Some(handlers) => handlers.tell_log(self.shared, core),
+            None => core,
         }
     }
 }
@@ -190,7 +202,7 @@ impl Core {
     pub(super) fn next_raw(&mut self) -> Option<connection::Event> {
         loop {
             let event = self.next_unheld()?;
-            self.stats.events += 1;
+            self.note_event(&event);
             self.check_version(&event);
             match event {
                 connection::Event::Response { id, result, .. }
@@ -226,7 +238,7 @@ impl Core {
         }
         let warnings = self.version_check.take().map(|check| check(version));
         for warning in warnings.into_iter().flatten() {
-            self.defer(connection::Event::Diagnostic(Diagnostic::OldCli(warning)));
+            self.diagnose(Diagnostic::OldCli(warning));
         }
     }
 
@@ -235,6 +247,7 @@ impl Core {
         if !matches!(self.end, End::Due) || self.store_is_busy() {
             return None;
         }
+        self.note_end();
         self.end = End::Reported;
         Some(Event::Closed(Closed {
             error: self.end_error(),
@@ -370,7 +383,7 @@ impl Core {
         }
         if let Some(line) = self.stderr.next_line() {
             let weight = line.len();
-            return (handlers.stderr(line), weight);
+            return (handlers.stderr(self, line), weight);
         }
         let event = match self.deferred.pop_front() {
             Some(event) => {
@@ -419,9 +432,9 @@ impl Shared {
             };
             if let Some(mut polling) = polling {
                 let found = polling.run(core, until, &mut wanted, |shared, handlers, core| {
-                    if handlers.serves_stderr() {
+                    if handlers.serves_stderr() || !core.stderr.is_for_host() {
                         if let Some(line) = core.stderr.next_line() {
-                            return match handlers.stderr(line) {
+                            return match handlers.stderr(core, line) {
                                 Delivered::Served(serve) => Delivered::Served(serve),
                                 _ => Delivered::Aside,
                             };

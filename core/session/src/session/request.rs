@@ -9,10 +9,13 @@ use towline_protocol::connection::{self, Answer, RequestKey, RequestKind};
 use towline_protocol::control::answer::{PermissionResult, PermissionUpdates};
 use towline_protocol::control::incoming::Incoming;
 use towline_protocol::json;
+use towline_protocol::launch::TraceContext;
 use towline_protocol::mcp::CallResult;
 
+use super::observing::trace_context_of_call;
 use super::Shared;
 use crate::error::{Error, LocalError};
+use crate::observe::spans::Span;
 
 /// A request of the CLI, to be answered once.
 ///
@@ -28,13 +31,20 @@ struct Held {
     request: connection::Request,
     /// An answer was sent.
     answered: AtomicBool,
+    #[cfg_attr(not(feature = "tracing"), allow(dead_code))]
+    span: Span,
 }
 
 impl RequestHandle {
-    pub(super) fn new(shared: Weak<Shared>, request: connection::Request) -> RequestHandle {
+    pub(super) fn new(
+        shared: Weak<Shared>,
+        request: connection::Request,
+        span: Span,
+    ) -> RequestHandle {
         RequestHandle(Arc::new(Held {
             shared,
             request,
+            span,
             answered: AtomicBool::new(false),
         }))
     }
@@ -90,6 +100,24 @@ impl RequestHandle {
     /// JSON text of the arguments of a tool call or prompt, `{}` when there are none.
     pub fn arguments(&self) -> &str {
         self.pointer("/message/params/arguments").unwrap_or("{}")
+    }
+
+    /// The trace that the request belongs to: what the CLI says in a tool call's `_meta`
+    /// (`traceparent`, `tracestate`), else that of the session. `None` without a valid one.
+    pub fn trace_context(&self) -> Option<TraceContext> {
+        trace_context_of_call(&self.0.request).or_else(|| {
+            self.0
+                .shared
+                .upgrade()
+                .and_then(|shared| shared.trace.clone())
+        })
+    }
+
+    /// Its span (`towline.callback`), for what is done elsewhere before it is answered. In the
+    /// handler a child of it is the current one.
+    #[cfg(feature = "tracing")]
+    pub fn span(&self) -> &tracing::Span {
+        self.0.span.inner()
     }
 
     /// Whether nobody waits for an answer any more: the CLI took the request back, it was answered,
@@ -165,7 +193,7 @@ impl RequestHandle {
 impl Held {
     fn respond(&self, answer: &Answer<'_>) -> Result<(), Error> {
         let shared = self.shared.upgrade().ok_or(Error::Closed)?;
-        shared.command(|connection| connection.respond(self.request.key, answer))?;
+        shared.answer(self.request.key, answer)?;
         self.answered.store(true, Ordering::Relaxed);
         Ok(())
     }
@@ -181,13 +209,10 @@ impl Drop for Held {
         };
         let key = self.request.key;
         // After a fork the parent answers; a session that has ended needs no answer.
-        let _ = shared.command(|connection| {
-            if connection.is_request_open(key) {
-                connection.respond_safely(key, "The host gave no answer")
-            } else {
-                Ok(())
-            }
-        });
+        let open = shared.command(|connection| Ok(connection.is_request_open(key)));
+        if matches!(open, Ok(true)) {
+            let _ = shared.answer_safely(key, "The host gave no answer");
+        }
     }
 }
 

@@ -10,6 +10,8 @@ pub(super) struct Stderr {
     tail_limit: usize,
     /// Whether somebody wants the lines.
     wanted: bool,
+    /// Whether the host does, and not only who watches the session.
+    for_host: bool,
     line: Vec<u8>,
     lines: VecDeque<String>,
     /// Of all lines together.
@@ -17,11 +19,12 @@ pub(super) struct Stderr {
 }
 
 impl Stderr {
-    pub(super) fn new(tail_limit: usize, wanted: bool) -> Stderr {
+    pub(super) fn new(tail_limit: usize, for_host: bool, watched: bool) -> Stderr {
         Stderr {
             tail: VecDeque::new(),
             tail_limit,
-            wanted,
+            wanted: for_host || watched,
+            for_host,
             line: Vec::new(),
             lines: VecDeque::new(),
             bytes: 0,
@@ -62,6 +65,10 @@ impl Stderr {
         self.line.clear();
         self.bytes += line.len();
         self.lines.push_back(line);
+    }
+
+    pub(super) fn is_for_host(&self) -> bool {
+        self.for_host
     }
 
     pub(super) fn has_lines(&self) -> bool {

@@ -59,6 +59,7 @@ impl Session {
             core.check_input(&self.shared.reactor)?;
             let id = core.connection.request(subtype, payload);
             let id = id.map_err(|error| core.why(error))?;
+            core.note_request(id, subtype);
             core.waiters.insert(id, Waiter::Waiting);
             self.shared.after_command(&mut core);
             id

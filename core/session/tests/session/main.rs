@@ -8,10 +8,13 @@ mod handlers;
 mod host_pipe;
 mod launcher;
 mod memory;
+mod observing;
 mod one_shot;
 mod polling;
 mod process;
 mod recording;
+#[cfg(feature = "tracing")]
+mod spans;
 mod start;
 mod stderr;
 mod stdin;
