@@ -126,7 +126,8 @@ pub enum StartError {
     /// A tool's definition was refused.
     #[error(transparent)]
     Tool(#[from] towline_protocol::mcp::RegisterError),
-    /// A tool's JSON Schema is no schema.
+    /// A tool's JSON Schema is no schema. In the dialects of the official packages such a tool is
+    /// served with its arguments unchecked, and a diagnostic says so.
     #[error("the input schema of tool {tool:?} is not a JSON Schema: {reason}")]
     BadSchema {
         /// The tool.

@@ -435,8 +435,9 @@ impl SessionBuilder {
         let stays_open = self.options.dialect == Dialect::TypeScript;
         tools.needs_host = self.complete_host() || stays_open;
         tools.verbatim_prompts = self.options.verbatim_prompts;
+        tools.serves_unchecked = self.options.dialect != Dialect::Towline;
         for server in &self.servers {
-            tools.add(server)?;
+            self.warnings.extend(tools.add(server)?);
         }
         Ok(tools)
     }

@@ -416,7 +416,14 @@ impl Session {
     /// request `mcp_set_servers` tells the CLI (`protocol.md §8`). Calls of its tools come as
     /// [`Event::Request`]: handlers are for servers that the session starts with.
     pub fn add_tool_server(&self, server: ToolServer) -> Result<(), Error> {
-        self.shared.tools.add(&server)?;
+        let warnings = self.shared.tools.add(&server)?;
+        let mut core = self.shared.lock_core();
+        for warning in warnings {
+            core.defer(connection::Event::Diagnostic(
+                connection::Diagnostic::Options(warning),
+            ));
+        }
+        drop(core);
         self.shared.command(|connection| {
             connection.add_server(server.server);
             Ok(())

@@ -118,25 +118,37 @@ pub(super) struct Tools {
     pub(super) needs_host: bool,
     /// Every prompt says `client_composed: true`.
     pub(super) verbatim_prompts: bool,
+    /// A tool whose schema cannot be checked against is served all the same, as the official packages
+    /// serve one that their validators know more of.
+    pub(super) serves_unchecked: bool,
 }
 
 impl Tools {
-    pub(super) fn add(&self, server: &ToolServer) -> Result<(), StartError> {
+    /// What the host should know of tools that are served unchecked.
+    pub(super) fn add(&self, server: &ToolServer) -> Result<Vec<String>, StartError> {
         let name = server.server.name();
         let mut compiled = BTreeMap::new();
+        let mut unchecked = Vec::new();
         for (tool, schema) in &server.schemas {
-            let bad = |reason: String| StartError::BadSchema {
-                tool: tool.clone(),
-                reason,
-            };
-            let schema = Schema::compile(schema).map_err(bad)?;
-            compiled.insert((name.to_string(), tool.clone()), Arc::new(schema));
+            match Schema::compile(schema) {
+                Ok(schema) => {
+                    compiled.insert((name.to_string(), tool.clone()), Arc::new(schema));
+                }
+                Err(reason) if self.serves_unchecked => unchecked.push(format!(
+                    "the arguments of tool {tool:?} are not checked: its input schema is not a JSON \
+                     Schema that can be checked against: {reason}"
+                )),
+                Err(reason) => {
+                    let tool = tool.clone();
+                    return Err(StartError::BadSchema { tool, reason });
+                }
+            }
         }
         let schemas = self.schemas.write();
         let mut schemas = schemas.unwrap_or_else(PoisonError::into_inner);
         schemas.retain(|(server, _), _| server != name);
         schemas.append(&mut compiled);
-        Ok(())
+        Ok(unchecked)
     }
 
     /// The error result for a tool call whose arguments do not fit the tool's schema.

@@ -125,6 +125,43 @@ fn a_bad_schema_fails_the_start() {
     );
 }
 
+/// The official packages serve what their validators know of.
+#[test]
+fn a_dialect_serves_a_tool_with_a_schema_of_another_kind() {
+    let schemas = [
+        r#"{"type":"object","properties":{"a":{"type":5}}}"#,
+        r#"{"type":"object","properties":{"a":{"pattern":"(?P<name>x)(?(name)y)"}}}"#,
+        r#"{"type":"object","$schema":"https://example.com/no-such-draft"}"#,
+        r#"{"type":"object","properties":{"a":{"$ref":"https://example.com/elsewhere"}}}"#,
+    ];
+    for (dialect, schema) in ["python", "typescript"]
+        .iter()
+        .zip(&schemas)
+        .chain(["typescript", "python"].iter().zip(&schemas[2..]))
+    {
+        let mut odd = server(|_| Reply::text("checked"));
+        odd.add(Tool::new("odd", "x", *schema, |_| Reply::text("served")))
+            .unwrap();
+        let fake = script(json!([
+            {"emit": call(1, "odd", json!({"a": 1}))}, answered("m1"),
+            {"emit": call(2, "add", json!({"a": "no number"}))}, answered("m2"),
+        ]))
+        .set("dialect", *dialect);
+        let session = fake.builder().tool_server(odd).begin().unwrap();
+        let said = diagnostic(&session).to_string();
+        assert!(
+            said.contains(r#""odd""#) && said.contains("not checked"),
+            "{said}"
+        );
+        message(&session, "result");
+        session.close().unwrap();
+        assert_eq!(tool_result(&fake, "m1")["content"][0]["text"], "served");
+        let refused = answer_to(&fake, "m2")["response"]["mcp_response"].clone();
+        let refused = refused["result"]["isError"] == true || refused["error"].is_object();
+        assert!(refused, "the other tool is checked as ever");
+    }
+}
+
 #[test]
 fn a_tool_that_panics_and_one_that_fails() {
     let fake = script(json!([
