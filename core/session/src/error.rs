@@ -181,6 +181,9 @@ pub enum Error {
     /// A control request of the host has no answer.
     #[error(transparent)]
     Request(#[from] RequestError),
+    /// A pool has no session to give.
+    #[error(transparent)]
+    Pool(#[from] crate::pool::PoolError),
     /// The CLI ended before it had answered `initialize`.
     #[error("the CLI ended before the session was open: {0}")]
     ExitedBeforeInitialize(Failure),

@@ -9,6 +9,7 @@
 mod discovery;
 mod error;
 mod observe;
+pub mod pool;
 mod process;
 mod query;
 mod reactor;
@@ -19,6 +20,7 @@ mod transport;
 
 pub use error::{Error, Failure, LocalError, RemoteError, RequestError, StartError};
 pub use observe::{LogLevel, LogRecord};
+pub use pool::{Pool, PoolError, PoolOptions, PoolStats, PooledSession, PutBackError};
 pub use process::{Exit, Signal, Watchdog};
 pub use query::{query, Query};
 pub use recording::Redactor;

@@ -235,6 +235,11 @@ impl Connection {
         self.turns.any_open()
     }
 
+    /// Whether a prompt was ever sent.
+    pub fn was_prompted(&self) -> bool {
+        self.turns.any_ever()
+    }
+
     /// The time. Never goes back.
     pub fn set_time(&mut self, now: Millis) {
         self.now = self.now.max(now);

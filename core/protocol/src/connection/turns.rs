@@ -103,6 +103,10 @@ impl Turns {
         self.open.iter().any(|turn| turn.id == id)
     }
 
+    pub(super) fn any_ever(&self) -> bool {
+        self.last_id > 0
+    }
+
     pub(super) fn any_open(&self) -> bool {
         !self.open.is_empty()
     }

@@ -83,6 +83,10 @@ impl SessionBuilder {
         }
     }
 
+    pub(crate) fn options_mut(&mut self) -> &mut Options {
+        &mut self.options
+    }
+
     /// Asked before a tool runs that the permission rules do not settle (`protocol.md §7`).
     pub fn on_permission(
         mut self,

@@ -307,7 +307,7 @@ impl Session {
         self.start_closing(None)
     }
 
-    fn start_closing(&self, graces: Option<Graces>) -> Result<(), Error> {
+    pub(super) fn start_closing(&self, graces: Option<Graces>) -> Result<(), Error> {
         self.shared.check_caller()?;
         let mut core = self.shared.lock_core();
         // A CLI that has gone, or begun to, by itself is not excused by a close that comes after.
@@ -342,6 +342,22 @@ impl Session {
     }
 }
 
+impl Session {
+    /// The graces of one that is dropped.
+    pub(super) fn drop_graces(&self) -> Graces {
+        let core = self.shared.lock_core();
+        let own = core.closing.graces;
+        let least = |grace: Option<Millis>| {
+            let most = DROP_GRACE.as_millis() as Millis;
+            Some(grace.map_or(most, |grace| grace.min(most)))
+        };
+        Graces {
+            close: least(own.close),
+            terminate: least(own.terminate),
+        }
+    }
+}
+
 impl Graces {
     fn both(grace: Duration) -> Graces {
         let ms = Millis::try_from(grace.as_millis()).unwrap_or(Millis::MAX);
@@ -357,18 +373,7 @@ impl Drop for Session {
         if self.shared.check_caller().is_err() || self.shared.on_polling_thread() {
             return;
         }
-        let grace = {
-            let core = self.shared.lock_core();
-            let own = core.closing.graces;
-            let least = |grace: Option<Millis>| {
-                let most = DROP_GRACE.as_millis() as Millis;
-                Some(grace.map_or(most, |grace| grace.min(most)))
-            };
-            Graces {
-                close: least(own.close),
-                terminate: least(own.terminate),
-            }
-        };
+        let grace = self.drop_graces();
         // Nothing can be reported from here; the watchdog is the last resort.
         if self.start_closing(Some(grace)).is_ok() {
             let _ = self.shared.wait_for_end(Some(DROP_STORE));

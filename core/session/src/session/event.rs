@@ -166,6 +166,8 @@ pub struct Startup {
     pub spawned: Option<Duration>,
     /// Until its answer to `initialize` was read.
     pub initialized: Option<Duration>,
+    /// Until it was taken from a [`Pool`](crate::Pool) for the first time.
+    pub taken: Option<Duration>,
     /// Until the first message of a turn was given to the host.
     pub first_message: Option<Duration>,
 }

@@ -232,7 +232,7 @@ impl Core {
                 self.connection.received(n);
                 let held = self.connection.held() as u64;
                 self.stats.queue_high_water = self.stats.queue_high_water.max(held);
-                if self.stats.startup.initialized.is_none() && self.has_opened() {
+                if self.stats.startup.initialized.is_none() && self.is_answered() {
                     self.stats.startup.initialized = Some(self.asked.elapsed());
                 }
                 true
@@ -253,7 +253,7 @@ impl Core {
     }
 
     /// Whether the CLI has answered `initialize`.
-    fn has_opened(&self) -> bool {
+    fn is_answered(&self) -> bool {
         matches!(self.connection.state(), State::Open | State::Finishing)
     }
 

@@ -12,6 +12,7 @@ mod mirroring;
 mod observing;
 mod pipes;
 mod poll;
+mod pooled;
 mod request;
 mod stderr;
 mod store;
@@ -22,6 +23,7 @@ mod wire;
 pub use builder::SessionBuilder;
 pub use event::{Closed, Event, Startup, Stats};
 pub use handlers::Reply;
+pub(crate) use pooled::Standing;
 pub use request::RequestHandle;
 pub use tools::{Tool, ToolServer};
 
@@ -196,6 +198,11 @@ impl Core {
     /// When a wait of this length is over.
     fn due(&self, wait: Option<Duration>) -> Option<Millis> {
         Some(self.now().saturating_add(wait?.as_millis() as Millis))
+    }
+
+    /// Whether more is kept for the host than is read ahead for it.
+    fn is_crowded(&self) -> bool {
+        self.deferred_weight.saturating_add(self.connection.held()) > self.high_water
     }
 
     fn defer(&mut self, event: connection::Event) {

@@ -110,6 +110,36 @@ impl<'a> Polling<'a> {
             None => core,
         }
     }
+
+    /// As [`run`](Polling::run), serving handlers only: events that are for the host are put aside
+    /// for its next poll.
+    pub(super) fn serve<T>(
+        &mut self,
+        core: CoreGuard<'a>,
+        until: Option<Instant>,
+        wanted: impl FnMut(&mut Core) -> Option<T>,
+    ) -> Result<Option<T>, Error> {
+        self.run(core, until, wanted, |shared, handlers, core| {
+            if handlers.serves_stderr() || !core.stderr.is_for_host() {
+                if let Some(line) = core.stderr.next_line() {
+                    return match handlers.stderr(core, line) {
+                        Delivered::Served(serve) => Delivered::Served(serve),
+                        _ => Delivered::Aside,
+                    };
+                }
+            }
+            match core.next_raw() {
+                None => Delivered::Nothing,
+                Some(event) => match handlers.serve(shared, core, event) {
+                    Ok(serve) => Delivered::Served(serve),
+                    Err(event) => {
+                        core.defer(*event);
+                        Delivered::Aside
+                    }
+                },
+            }
+        })
+    }
 }
 
 impl Drop for Polling<'_> {
@@ -431,26 +461,7 @@ impl Shared {
                 _ => None,
             };
             if let Some(mut polling) = polling {
-                let found = polling.run(core, until, &mut wanted, |shared, handlers, core| {
-                    if handlers.serves_stderr() || !core.stderr.is_for_host() {
-                        if let Some(line) = core.stderr.next_line() {
-                            return match handlers.stderr(core, line) {
-                                Delivered::Served(serve) => Delivered::Served(serve),
-                                _ => Delivered::Aside,
-                            };
-                        }
-                    }
-                    match core.next_raw() {
-                        None => Delivered::Nothing,
-                        Some(event) => match handlers.serve(shared, core, event) {
-                            Ok(serve) => Delivered::Served(serve),
-                            Err(event) => {
-                                core.defer(*event);
-                                Delivered::Aside
-                            }
-                        },
-                    }
-                })?;
+                let found = polling.serve(core, until, &mut wanted)?;
                 if found.is_some() {
                     return Ok(found);
                 }

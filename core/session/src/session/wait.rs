@@ -12,6 +12,24 @@ impl Core {
     fn has_ended(&self) -> bool {
         !matches!(self.end, End::NotYet) && !self.connection.has_events()
     }
+
+    /// Whether the answer to `initialize` was delivered, or put aside.
+    pub(super) fn has_opened(&self) -> bool {
+        self.io.initialized.is_some()
+    }
+
+    /// Why the session will never be open, once that is known.
+    pub(super) fn opening_error(&self) -> Option<Error> {
+        if self.has_opened() {
+            return None;
+        }
+        // One that does not answer is not waited for until it is gone.
+        let unanswered = matches!(
+            self.connection.failure(),
+            Some(HandshakeFailure::TimedOut(_) | HandshakeFailure::TooLong { .. })
+        );
+        (unanswered || self.has_ended()).then(|| self.end_error().unwrap_or(Error::Closed))
+    }
 }
 
 impl Session {
@@ -23,15 +41,10 @@ impl Session {
     /// `limit` passes first.
     pub fn connect(&self, limit: Option<Duration>) -> Result<(), Error> {
         let found = self.shared.wait_for(limit, |core| {
-            if core.io.initialized.is_some() {
+            if core.has_opened() {
                 return Some(Ok(()));
             }
-            // One that does not answer is not waited for until it is gone.
-            let unanswered = matches!(
-                core.connection.failure(),
-                Some(HandshakeFailure::TimedOut(_) | HandshakeFailure::TooLong { .. })
-            );
-            (unanswered || core.has_ended()).then(|| Err(core.end_error().unwrap_or(Error::Closed)))
+            core.opening_error().map(Err)
         })?;
         found.unwrap_or_else(|| Err(timed_out(limit)))
     }

@@ -46,18 +46,6 @@ pub(crate) fn drive(session: &Session, mut each: impl FnMut(&Event)) {
     }
 }
 
-/// A small generator of random numbers: the scripts it makes are the same in every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % limit
-    }
-}
-
 fn random_script(random: &mut Random) -> (Value, usize) {
     let mut steps = vec![json!({"expect": {"type": "user"}})];
     let mut wanted = 0;

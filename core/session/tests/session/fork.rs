@@ -6,7 +6,7 @@ use towline::{Error, Event, Session};
 use crate::support::*;
 
 /// Runs `check` in a forked child and tells its verdict.
-fn in_fork(check: impl FnOnce() -> Result<(), String>) {
+pub(crate) fn in_fork(check: impl FnOnce() -> Result<(), String>) {
     // SAFETY: the child runs code that takes no lock another thread could hold here, and ends by
     // _exit.
     let pid = unsafe { libc::fork() };
@@ -28,7 +28,10 @@ fn in_fork(check: impl FnOnce() -> Result<(), String>) {
     );
 }
 
-fn forked<T: std::fmt::Debug>(what: &str, outcome: Result<T, Error>) -> Result<(), String> {
+pub(crate) fn forked<T: std::fmt::Debug>(
+    what: &str,
+    outcome: Result<T, Error>,
+) -> Result<(), String> {
     match outcome {
         Err(Error::Forked { owner }) if owner == std::os::unix::process::parent_id() => Ok(()),
         other => Err(format!("{what}: {other:?}")),

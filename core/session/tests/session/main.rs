@@ -11,6 +11,8 @@ mod memory;
 mod observing;
 mod one_shot;
 mod polling;
+mod pool;
+mod pool_policy;
 mod process;
 mod recording;
 #[cfg(feature = "tracing")]

@@ -325,6 +325,18 @@ pub(crate) fn open_descriptors() -> usize {
     std::fs::read_dir("/proc/self/fd").unwrap().count()
 }
 
+/// A small generator of random numbers: the scripts it makes are the same in every run.
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % limit
+    }
+}
+
 /// Processor time of the calling thread.
 pub(crate) fn thread_cpu_time() -> Duration {
     // SAFETY: timespec is plain data, and the pointer is valid for the call.

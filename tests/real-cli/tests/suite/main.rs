@@ -7,6 +7,7 @@ mod event_loop;
 mod failures;
 mod hooks;
 mod permissions;
+mod pool;
 mod prompts;
 mod resuming;
 mod saved;
