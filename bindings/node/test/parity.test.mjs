@@ -67,7 +67,7 @@ test('every type, both ways', { timeout: 300_000 }, () => {
   const lines = [
     `import type * as official from '${OFFICIAL}';`,
     "import type * as towline from '../../index.mjs';",
-    "import { query, startup, tool, createSdkMcpServer } from '../../index.mjs';",
+    "import { prewarm, query, startup, tool, createSdkMcpServer } from '../../index.mjs';",
     "import { z } from 'zod/v4';",
     'declare function take<T>(value: T): void;',
     'declare function make<T>(): T;',
@@ -77,6 +77,18 @@ test('every type, both ways', { timeout: 300_000 }, () => {
     'take<typeof official.createSdkMcpServer>(createSdkMcpServer);',
     'query({ prompt: make<AsyncIterable<official.SDKUserMessage>>(), options: make<official.Options>() });',
   ];
+  for (const made of ["query({ prompt: 'x' })", "(await startup()).query('x')", "(await prewarm()).claim({ prompt: 'x', options: { cwd: '/' } })"]) {
+    lines.push(
+      `take<official.Query>(${made});`,
+      `take<towline.TowlineQuery>(${made});`,
+      `take<number | undefined>(${made}.pid);`,
+      `take<string | undefined>(${made}.sessionId);`,
+      `take<string>(${made}.stderrTail);`,
+      `${made}.send('more');`,
+      `await ${made}.request('get_settings');`,
+      `await ${made}.interrupt({ cancelQueued: true });`,
+    );
+  }
   for (const [name, args] of types) {
     if (name in MISSING_TYPES) continue;
     lines.push(`export type T_${name} = towline.${name}${args};`);

@@ -493,3 +493,25 @@ test('the same module for require and import', () => {
   assert.equal(required.AbortError, AbortError);
   assert.equal(required.query, query);
 });
+
+test('prompts for a query that is over are refused, and not dropped', async () => {
+  async function* more() {
+    yield prompt('more');
+  }
+  const refused = { name: 'TowlineError', code: 'SESSION_CLOSED' };
+  const ended = query({ prompt: 'hi', options: playing([prompted, { emit: result() }]).options });
+  await all(ended);
+  await assert.rejects(ended.streamInput(more()), refused);
+  assert.throws(() => ended.send('more'), refused);
+
+  const closing = query({ prompt: 'hi', options: playing([prompted, { emit: text('a') }, { expect_eof: true }]).options });
+  await closing.next();
+  closing.close();
+  await assert.rejects(closing.streamInput(more()), refused);
+  await closing.return();
+  await assert.rejects(closing.streamInput(more()), refused);
+
+  const failed = query({ prompt: 'hi', options: playing([prompted, { exit: 3 }]).options });
+  await assert.rejects(all(failed), { code: 'PROCESS_FAILED' });
+  await assert.rejects(failed.streamInput(more()), { code: 'PROCESS_FAILED', exitCode: 3 });
+});

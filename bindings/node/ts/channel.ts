@@ -1,4 +1,5 @@
 /** A session on this side: messages in, requests both ways, and what ends it. */
+import { AsyncResource } from 'node:async_hooks';
 import {
   errorResult,
   failureOf,
@@ -131,6 +132,7 @@ export interface Route {
 export class Channel implements Watched {
   /** 0 before the CLI is started. */
   id = 0;
+  readonly context = new AsyncResource('TOWLINE_SESSION');
   /** How the process ended, once it has. */
   exit: ProcessFailure | undefined;
   /** The answer to `initialize`; rejects when there is none. */
@@ -535,7 +537,9 @@ export class Channel implements Watched {
     this.pending.clear();
     for (const reject of this.unasked) reject(this.error ?? this.closedEarly());
     this.unasked.clear();
-    for (const asked of this.asked.values()) asked.abort();
+    this.context.runInAsyncScope(() => {
+      for (const asked of this.asked.values()) asked.abort();
+    });
     this.asked.clear();
     this.settleWaiting();
     this.route?.ended(this.error);
@@ -569,7 +573,7 @@ export class Channel implements Watched {
     this.end();
     this.account();
     this.gone();
-    this.handlers.closed();
+    this.context.runInAsyncScope(this.handlers.closed, this.handlers);
   }
 
   /** Keeps the process alive while there is something to wait for. */

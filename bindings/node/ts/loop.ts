@@ -1,9 +1,12 @@
 /** This thread's sessions, and how Node's event loop comes to know that they are ready. */
+import type { AsyncResource } from 'node:async_hooks';
 import { addon, type NativeHost } from './native.js';
 
 /** What the loop wants of a session. */
 export interface Watched {
   readonly id: number;
+  /** The asynchronous context it was made in, which the application's callbacks run in. */
+  readonly context: AsyncResource;
   /** Does what is ready; `true` when there is more, which need not be waited for. */
   drain(): boolean;
   /** Lets the native thread wait for it again. */
@@ -86,7 +89,8 @@ class Loop {
   };
 
   private see(session: Watched): void {
-    if (session.drain()) this.later(session);
+    // Whoever woke this thread, or scheduled this round, may be another session's user.
+    if (session.context.runInAsyncScope(session.drain, session)) this.later(session);
     else session.arm();
   }
 }

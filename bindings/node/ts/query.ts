@@ -9,21 +9,21 @@ import { runTask } from './store-calls.js';
 import type { McpServerConfig } from './types/mcp-config.js';
 import type { SDKMessage, SDKUserMessage } from './types/messages.js';
 import type { Options } from './types/options.js';
-import type { Query, WarmQuery } from './types/query.js';
+import type { TowlineQuery, TowlineWarmQuery } from './types/query.js';
 
 type Prompt = string | AsyncIterable<SDKUserMessage>;
 
 /** Asks Claude Code; the result gives its messages, and takes requests while it runs. */
-export function query(params: { prompt: Prompt; options?: Options }): Query {
+export function query(params: { prompt: Prompt; options?: Options }): TowlineQuery {
   const running = new RunningQuery(params.options ?? {});
   running.begin(params.prompt);
-  return running as unknown as Query;
+  return running as unknown as TowlineQuery;
 }
 
 /** Starts Claude Code and waits until it is open, so that the first prompt need not. */
 export async function startup(
   params: { options?: Options; initializeTimeoutMs?: number } = {},
-): Promise<WarmQuery> {
+): Promise<TowlineWarmQuery> {
   const running = new RunningQuery({
     ...params.options,
     initializeTimeoutMs: params.initializeTimeoutMs ?? params.options?.initializeTimeoutMs ?? 60_000,
@@ -36,11 +36,11 @@ export async function startup(
   }
   let used = false;
   return {
-    query(prompt: Prompt): Query {
+    query(prompt: Prompt): TowlineQuery {
       if (used) throw new Error('A WarmQuery takes one prompt; start another one');
       used = true;
       running.begin(prompt);
-      return running as unknown as Query;
+      return running as unknown as TowlineQuery;
     },
     close(): void {
       used = true;
@@ -70,42 +70,47 @@ function starter(prepared: Prepared, piped: boolean): Starter | undefined {
 
 /** The methods of a query are control requests; the names and fields are the CLI's. */
 export class RunningQuery {
-  private readonly prepared: Prepared;
-  private readonly requests: Requests;
-  protected readonly opened: Channel | undefined;
+  // Private to the language, and not only to the compiler: who prints a query prints no environment.
+  readonly #prepared: Prepared;
+  readonly #requests: Requests;
+  readonly #opened: Channel | undefined;
   /** Why there is no session. */
-  private readonly failed: unknown;
-  private told = false;
-  private readonly onAbort = (): void => {
-    this.opened?.fail(new AbortError('Operation aborted'));
+  readonly #failed: unknown;
+  #told = false;
+  readonly #onAbort = (): void => {
+    this.#opened?.fail(new AbortError('Operation aborted'));
   };
 
   constructor(options: Options) {
-    this.prepared = prepare(options);
-    this.requests = new Requests(this.prepared);
+    this.#prepared = prepare(options);
+    this.#requests = new Requests(this.#prepared);
     try {
-      const { config, store } = this.prepared;
-      const start = store && starter(this.prepared, options.spawnClaudeCodeProcess !== undefined);
-      this.opened = new Channel(config, this.requests, options.spawnClaudeCodeProcess, start);
+      const { config, store } = this.#prepared;
+      const start = store && starter(this.#prepared, options.spawnClaudeCodeProcess !== undefined);
+      this.#opened = new Channel(config, this.#requests, options.spawnClaudeCodeProcess, start);
     } catch (error) {
       // What is wrong with the options is the caller's to hear; the rest comes with the messages.
       if (!(error instanceof TowlineError) || error.code.startsWith('INVALID_')) throw error;
-      this.failed = error;
+      this.#failed = error;
       return;
     }
     const signal = options.abortController?.signal;
-    signal?.addEventListener('abort', this.onAbort, { once: true });
-    void this.opened.ended.then(() => signal?.removeEventListener('abort', this.onAbort));
+    signal?.addEventListener('abort', this.#onAbort, { once: true });
+    void this.#opened.ended.then(() => signal?.removeEventListener('abort', this.#onAbort));
+  }
+
+  protected get opened(): Channel | undefined {
+    return this.#opened;
   }
 
   protected get channel(): Channel {
-    if (!this.opened) throw this.failed;
-    return this.opened;
+    if (!this.#opened) throw this.#failed;
+    return this.#opened;
   }
 
   /** Sends the prompt. */
   begin(prompt: Prompt): void {
-    if (!this.opened) return;
+    if (!this.#opened) return;
     if (typeof prompt !== 'string') {
       void this.pump(prompt);
       return;
@@ -113,15 +118,15 @@ export class RunningQuery {
     try {
       const content = [{ type: 'text', text: prompt }];
       const message = { role: 'user', content } as const;
-      this.opened.send({ type: 'user', session_id: '', message, parent_tool_use_id: null } as SDKUserMessage);
-      this.opened.endWhenSettled();
+      this.#opened.send({ type: 'user', session_id: '', message, parent_tool_use_id: null } as SDKUserMessage);
+      this.#opened.endWhenSettled();
     } catch (error) {
-      this.opened.fail(error);
+      this.#opened.fail(error);
     }
   }
 
   private async pump(prompts: AsyncIterable<SDKUserMessage>): Promise<void> {
-    const channel = this.opened!;
+    const channel = this.#opened!;
     try {
       for await (const message of prompts) {
         if (channel.isOver) return;
@@ -136,19 +141,19 @@ export class RunningQuery {
   // The messages.
 
   next(): Promise<IteratorResult<SDKMessage, void>> {
-    if (this.opened) return this.opened.next();
-    if (this.told) return Promise.resolve({ done: true, value: undefined });
-    this.told = true;
-    return Promise.reject(this.failed);
+    if (this.#opened) return this.#opened.next();
+    if (this.#told) return Promise.resolve({ done: true, value: undefined });
+    this.#told = true;
+    return Promise.reject(this.#failed);
   }
 
   /** Ends the process and waits until it is gone. */
   async return(value?: any): Promise<IteratorResult<SDKMessage, void>> {
-    this.told = true;
-    if (this.opened) {
-      this.opened.ignore();
-      this.opened.close();
-      await this.opened.ended;
+    this.#told = true;
+    if (this.#opened) {
+      this.#opened.ignore();
+      this.#opened.close();
+      await this.#opened.ended;
     }
     return { done: true, value };
   }
@@ -171,17 +176,14 @@ export class RunningQuery {
   }
 
   close(): void {
-    this.told = true;
-    this.opened?.ignore();
-    this.opened?.close();
+    this.#told = true;
+    this.#opened?.ignore();
+    this.#opened?.close();
   }
 
   async streamInput(stream: AsyncIterable<SDKUserMessage>): Promise<void> {
     const { channel } = this;
-    for await (const message of stream) {
-      if (channel.isOver) return;
-      channel.send(message);
-    }
+    for await (const message of stream) channel.send(message);
     channel.endWhenSettled();
   }
 
@@ -199,17 +201,17 @@ export class RunningQuery {
 
   /** The process id of the CLI. */
   get pid(): number | undefined {
-    return this.opened?.pid;
+    return this.#opened?.pid;
   }
 
   /** The session's id, once known. */
   get sessionId(): string | undefined {
-    return this.opened?.sessionId;
+    return this.#opened?.sessionId;
   }
 
   /** The end of the CLI's stderr. */
   get stderrTail(): string {
-    return this.opened?.stderrTail ?? '';
+    return this.#opened?.stderrTail ?? '';
   }
 
   // Control requests.
@@ -343,7 +345,7 @@ export class RunningQuery {
 
   async setMcpServers(servers: Record<string, McpServerConfig>): Promise<any> {
     const { channel } = this;
-    const own = this.prepared.servers;
+    const own = this.#prepared.servers;
     const told: Record<string, unknown> = {};
     const before = new Set(own.names);
     for (const [name, server] of Object.entries(servers)) {

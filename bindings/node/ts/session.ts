@@ -23,6 +23,8 @@ class Queue {
   private over = false;
   private error: unknown;
   private lost = false;
+  /** Its reader has gone: what comes is dropped. */
+  private left = false;
   /** Characters, about. */
   private size = 0;
   /** Somebody has begun to read. */
@@ -47,10 +49,22 @@ class Queue {
   put(message: SDKMessage, size: number, wanted: boolean): void {
     const waiting = this.waiting.shift();
     if (waiting) return waiting.resolve({ done: false, value: message });
+    if (this.left) return;
     this.lost ||= this.isFull && this.isIdle && wanted;
     if (this.lost) return;
     this.items.push([message, size]);
     this.size += size;
+  }
+
+  /** Nobody reads any more: nothing is kept, and nothing waits for it. */
+  leave(): void {
+    this.left = true;
+    this.lost = false;
+    this.items = [];
+    this.size = 0;
+    this.end();
+    this.error = undefined;
+    this.changed();
   }
 
   /** Nothing more comes. */
@@ -97,12 +111,14 @@ class RunningTurn {
   private readonly outcome: Promise<SDKResultMessage>;
   private settle!: { resolve(result: SDKResultMessage): void; reject(error: unknown): void };
   private last: SDKResultMessage | undefined;
+  readonly #session: RunningSession;
 
   constructor(
-    private readonly session: RunningSession,
+    session: RunningSession,
     readonly id: number,
   ) {
-    this.queue = new Queue(session.changed);
+    this.#session = session;
+    this.queue = new Queue(() => session.changed());
     this.outcome = new Promise((resolve, reject) => {
       this.settle = { resolve, reject };
     });
@@ -112,7 +128,7 @@ class RunningTurn {
 
   get result(): Promise<SDKResultMessage> {
     this.isWanted = true;
-    this.session.changed();
+    this.#session.changed();
     return this.outcome;
   }
 
@@ -138,7 +154,9 @@ class RunningTurn {
     return this.queue.next();
   }
 
+  /** Nobody reads on. */
   async return(): Promise<IteratorResult<SDKMessage, void>> {
+    this.queue.leave();
     return { done: true, value: undefined };
   }
 
@@ -147,54 +165,56 @@ class RunningTurn {
   }
 
   interrupt(): Promise<any> {
-    return this.session.interrupt();
+    return this.#session.interrupt();
   }
 
   async cancel(): Promise<boolean> {
-    return this.session.cancel(this.id);
+    return this.#session.cancel(this.id);
   }
 }
 
 class RunningSession extends RunningQuery implements Route {
   /** Messages that no prompt asked for. */
-  private readonly others: Queue;
-  private finishing = false;
-  private readonly turns = new Map<number, RunningTurn>();
-  private lastResult: SDKResultMessage | undefined;
+  readonly #others: Queue;
+  #finishing = false;
+  readonly #turns = new Map<number, RunningTurn>();
+  #lastResult: SDKResultMessage | undefined;
 
   constructor(options: Options) {
     super(options);
-    this.others = new Queue(this.changed);
+    this.#others = new Queue(() => this.changed());
     // Without a process the first use tells why.
     if (this.opened) this.opened.route = this;
   }
 
   override send(message: string | SDKUserMessage): Turn {
     const turn = new RunningTurn(this, super.send(message) as number);
-    this.turns.set(turn.id, turn);
+    this.#turns.set(turn.id, turn);
     return turn as unknown as Turn;
   }
 
-  readonly changed = (): void => this.opened?.resume();
+  changed(): void {
+    this.opened?.resume();
+  }
 
   message(message: SDKMessage, turn: number, size: number): void {
-    if (message.type === 'result') this.lastResult = message;
-    const running = this.turns.get(turn);
+    if (message.type === 'result') this.#lastResult = message;
+    const running = this.#turns.get(turn);
     if (running) running.take(message, size, this.isWanted());
-    else this.others.put(message, size, true);
+    else this.#others.put(message, size, true);
   }
 
   /** Whether somebody waits for what comes behind the messages that nobody reads. */
   private isWanted(): boolean {
-    if (this.finishing || this.others.isWaitedFor) return true;
-    for (const turn of this.turns.values()) if (turn.isWanted || turn.queue.isWaitedFor) return true;
+    if (this.#finishing || this.#others.isWaitedFor) return true;
+    for (const turn of this.#turns.values()) if (turn.isWanted || turn.queue.isWaitedFor) return true;
     return false;
   }
 
   isFull(): boolean {
     // What no prompt asked for waits for nobody: without a reader its first messages are kept.
-    if (this.others.isFull && !this.others.isIdle) return true;
-    for (const { queue } of this.turns.values()) {
+    if (this.#others.isFull && !this.#others.isIdle) return true;
+    for (const { queue } of this.#turns.values()) {
       if (queue.isFull && (!queue.isIdle || !this.isWanted())) return true;
     }
     return false;
@@ -204,14 +224,14 @@ class RunningSession extends RunningQuery implements Route {
     // The end of the session, which follows, tells why.
     if (outcome === 'ended') return;
     // Prompts that were merged into one turn share its result.
-    this.turns.get(turn)?.end(outcome, undefined, this.lastResult);
-    this.turns.delete(turn);
+    this.#turns.get(turn)?.end(outcome, undefined, this.#lastResult);
+    this.#turns.delete(turn);
   }
 
   ended(error: unknown): void {
-    for (const turn of this.turns.values()) turn.end('ended', error);
-    this.turns.clear();
-    this.others.end(error);
+    for (const turn of this.#turns.values()) turn.end('ended', error);
+    this.#turns.clear();
+    this.#others.end(error);
   }
 
   async cancel(turn: number): Promise<boolean> {
@@ -219,12 +239,12 @@ class RunningSession extends RunningQuery implements Route {
   }
 
   override next(): Promise<IteratorResult<SDKMessage, void>> {
-    return this.opened ? this.others.next() : super.next();
+    return this.opened ? this.#others.next() : super.next();
   }
 
   /** Ends the input; the CLI ends once all is done. Settles when it has. */
   async finish(): Promise<void> {
-    this.finishing = true;
+    this.#finishing = true;
     this.channel.endWhenSettled();
     this.changed();
     await this.channel.ended;

@@ -7,8 +7,8 @@ import { TowlineError } from './errors.js';
 import { RunningQuery } from './query.js';
 import type { SDKUserMessage } from './types/messages.js';
 import type { Options } from './types/options.js';
-import type { Query } from './types/query.js';
-import type { ClaimOptions, SpareProcess } from './types/spare.js';
+import type { TowlineQuery } from './types/query.js';
+import type { ClaimOptions, SpareProcess, TowlineSpareProcess } from './types/spare.js';
 
 type Claimed = Awaited<SpareProcess['claimed']>;
 
@@ -31,16 +31,15 @@ function parkingDirectory(options: Options): [string, () => void] {
  */
 export async function prewarm(
   params: { options?: Options; initializeTimeoutMs?: number } = {},
-): Promise<SpareProcess> {
+): Promise<TowlineSpareProcess> {
   const { options = {}, initializeTimeoutMs = 60_000 } = params;
   const [cwd, remove] = parkingDirectory(options);
   const extraArgs = { ...options.extraArgs, 'await-claim': null };
   let spare: Spare | undefined;
   try {
     spare = new Spare({ ...options, cwd, extraArgs, initializeTimeoutMs });
-    const { running } = spare;
     void spare.exited.then(remove);
-    await running.initializationResult();
+    await spare.opened();
     return spare;
   } catch (error) {
     if (spare) spare.close();
@@ -51,11 +50,15 @@ export async function prewarm(
 
 /** A query that tells of the session it has become. */
 class ClaimedQuery extends RunningQuery {
-  claim: Promise<any> | undefined;
+  #claim: Promise<any> | undefined;
 
   override async initializationResult(): Promise<any> {
-    const answer = await this.claim?.catch(() => undefined);
+    const answer = await this.#claim?.catch(() => undefined);
     return answer?.initialize ?? super.initializationResult();
+  }
+
+  claimedBy(claim: Promise<any>): void {
+    this.#claim = claim;
   }
 
   /** Settles when the process is gone. */
@@ -64,49 +67,54 @@ class ClaimedQuery extends RunningQuery {
   }
 }
 
-class Spare implements SpareProcess {
-  readonly running: ClaimedQuery;
+class Spare implements TowlineSpareProcess {
+  readonly #running: ClaimedQuery;
   readonly claimed: Promise<Claimed>;
   readonly exited: Promise<void>;
-  private readonly servers: string[];
-  private state: 'parked' | 'claimed' | 'closed' | 'exited' = 'parked';
-  private settle!: { resolve(claimed: Claimed): void; reject(error: unknown): void };
+  readonly #servers: string[];
+  #state: 'parked' | 'claimed' | 'closed' | 'exited' = 'parked';
+  #settle!: { resolve(claimed: Claimed): void; reject(error: unknown): void };
 
   constructor(options: Options) {
     const named = Object.entries(options.mcpServers ?? {});
-    this.servers = named.filter(([, server]) => (server as { type?: string }).type === 'sdk').map(([name]) => name);
+    this.#servers = named.filter(([, server]) => (server as { type?: string }).type === 'sdk').map(([name]) => name);
     this.claimed = new Promise((resolve, reject) => {
-      this.settle = { resolve, reject };
+      this.#settle = { resolve, reject };
     });
     // Who wants to know asks; nobody has to.
     this.claimed.catch(() => {});
-    this.running = new ClaimedQuery(options);
-    this.exited = this.running.gone.then(() => {
-      if (this.state === 'parked') this.over('exited');
+    this.#running = new ClaimedQuery(options);
+    this.exited = this.#running.gone.then(() => {
+      if (this.#state === 'parked') this.over('exited');
     });
   }
 
-  private over(state: 'closed' | 'exited'): void {
-    this.state = state;
-    this.settle.reject(new TowlineError('SESSION_CLOSED', `spare_${state}: the spare process is gone`));
+  /** Settles once the process has answered `initialize`. */
+  async opened(): Promise<void> {
+    await this.#running.initializationResult();
   }
 
-  claim({ prompt, options }: { prompt: string | AsyncIterable<SDKUserMessage>; options: ClaimOptions }): Query {
-    if (this.state === 'claimed') throw new Error('A spare process takes one claim; start another one');
-    if (this.state !== 'parked') throw new TowlineError('SESSION_CLOSED', `spare_${this.state}: the spare process is gone`);
+  private over(state: 'closed' | 'exited'): void {
+    this.#state = state;
+    this.#settle.reject(new TowlineError('SESSION_CLOSED', `spare_${state}: the spare process is gone`));
+  }
+
+  claim({ prompt, options }: { prompt: string | AsyncIterable<SDKUserMessage>; options: ClaimOptions }): TowlineQuery {
+    if (this.#state === 'claimed') throw new Error('A spare process takes one claim; start another one');
+    if (this.#state !== 'parked') throw new TowlineError('SESSION_CLOSED', `spare_${this.#state}: the spare process is gone`);
     if (typeof options.cwd !== 'string') throw new TowlineError('INVALID_ARGUMENT', 'a claim names its cwd');
     const late = OF_HOOKS.filter((key) => options.settings && key in options.settings);
     if (late.length > 0) {
       throw new TowlineError('INVALID_ARGUMENT', `settings of hooks belong to prewarm: ${late.join(', ')}`);
     }
-    this.state = 'claimed';
-    void this.bind(prompt, options).then(this.settle.resolve, this.settle.reject);
-    return this.running as unknown as Query;
+    this.#state = 'claimed';
+    void this.bind(prompt, options).then(this.#settle.resolve, this.#settle.reject);
+    return this.#running as unknown as TowlineQuery;
   }
 
   /** Everything up to the first wait is written at once, in this order. */
   private async bind(prompt: string | AsyncIterable<SDKUserMessage>, options: ClaimOptions): Promise<Claimed> {
-    const { running } = this;
+    const running = this.#running;
     const laid = options.settings && running.request('apply_flag_settings', { settings: options.settings });
     const claim = running.request('claim_session', {
       cwd: options.cwd.startsWith('~') ? options.cwd : resolve(options.cwd),
@@ -116,10 +124,10 @@ class Spare implements SpareProcess {
       append_system_prompt: options.appendSystemPrompt,
       title: options.title,
       agents: options.agents,
-      sdk_mcp_servers: this.servers,
+      sdk_mcp_servers: this.#servers,
       include_initialize: true,
     });
-    running.claim = claim;
+    running.claimedBy(claim);
     const wanted: [string, Promise<unknown>][] = [];
     if (options.model !== undefined) wanted.push(['model', running.setModel(options.model)]);
     if (options.maxThinkingTokens !== undefined) {
@@ -144,13 +152,13 @@ class Spare implements SpareProcess {
   }
 
   close(): void {
-    if (this.state === 'parked') this.over('closed');
-    this.running.close();
+    if (this.#state === 'parked') this.over('closed');
+    this.#running.close();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.state === 'parked') this.over('closed');
-    await this.running.return();
+    if (this.#state === 'parked') this.over('closed');
+    await this.#running.return();
   }
 }
 

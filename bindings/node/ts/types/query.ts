@@ -95,3 +95,8 @@ export interface WarmQuery extends AsyncDisposable {
   /** Ends the process. */
   close(): void;
 }
+
+/** What `startup` gives. */
+export interface TowlineWarmQuery extends WarmQuery {
+  query(prompt: string | AsyncIterable<SDKUserMessage>): TowlineQuery;
+}

@@ -2,7 +2,7 @@
 import type { AgentDefinition } from './common.js';
 import type { SDKUserMessage } from './messages.js';
 import type { PermissionMode } from './permissions.js';
-import type { Query } from './query.js';
+import type { Query, TowlineQuery } from './query.js';
 
 /** What a spare process takes when it becomes a session; all else is fixed by then. */
 export type ClaimOptions = {
@@ -36,4 +36,9 @@ export interface SpareProcess extends AsyncDisposable {
   readonly exited: Promise<void>;
   /** Ends the process. */
   close(): void;
+}
+
+/** What `prewarm` gives. */
+export interface TowlineSpareProcess extends SpareProcess {
+  claim(params: { prompt: string | AsyncIterable<SDKUserMessage>; options: ClaimOptions }): TowlineQuery;
 }
