@@ -78,6 +78,31 @@
 #define TOWLINE_FAILED 2
 
 /**
+ * The session failed.
+ */
+#define TOWLINE_LOG_ERROR 1
+
+/**
+ * Something is odd, or was ended by force.
+ */
+#define TOWLINE_LOG_WARN 2
+
+/**
+ * A session began, opened, ended.
+ */
+#define TOWLINE_LOG_INFO 3
+
+/**
+ * Turns, requests, tool calls, store calls, lines of stderr.
+ */
+#define TOWLINE_LOG_DEBUG 4
+
+/**
+ * Lines of the wire, with option wireLog set to log.
+ */
+#define TOWLINE_LOG_TRACE 5
+
+/**
  * A hook that fails does what the CLI's default is: the CLI goes on.
  */
 #define TOWLINE_HOOK_DEFAULT 0
@@ -558,6 +583,22 @@ typedef void (*towline_finalize)(void *user_data);
 typedef void (*towline_line_callback)(void *user_data, const char *line, size_t len);
 
 /**
+ * Gets a record of the log. level is TOWLINE_LOG_ERROR to TOWLINE_LOG_TRACE; target what it is
+ * about (towline.session, towline.turn, towline.request, towline.callback,
+ * towline.store, towline.diagnostic, towline.stderr, towline.wire); message a short
+ * sentence; fields JSON text of an object with more of it; session_id NULL until it is known;
+ * turn 0 when it belongs to none. The texts are NUL-terminated UTF-8 and valid until the callback
+ * returns. It runs like a towline_request_callback, and inside towline_session_close() too.
+ */
+typedef void (*towline_log_callback)(void *user_data,
+                                     int32_t level,
+                                     const char *target,
+                                     const char *message,
+                                     const char *fields,
+                                     const char *session_id,
+                                     uint64_t turn);
+
+/**
  * How the CLI is to be started, for a transport that starts it: what execve() takes. Everything is
  * valid until the function that gets it returns.
  */
@@ -986,6 +1027,22 @@ towline_status towline_options_on_log(towline_options *options,
                                       towline_error **error);
 
 /**
+ * Registers who gets records of what happens in the session, from TOWLINE_LOG_ERROR up to level:
+ * that it has started, opened, ended; turns, requests both ways, tool calls and store calls, with
+ * their outcomes and how long they took; steps of the end; diagnostics, which come as without this
+ * too; lines of stderr; with option wireLog set to log also those of the wire, at
+ * TOWLINE_LOG_TRACE. Nothing secret stands in them. A callback of NULL takes the registration back.
+ *
+ * Errors: TOWLINE_ERR_ARGUMENT when there is no such level.
+ */
+towline_status towline_options_on_log_record(towline_options *options,
+                                             int32_t level,
+                                             towline_log_callback callback,
+                                             void *user_data,
+                                             towline_finalize finalize,
+                                             towline_error **error);
+
+/**
  * Adds a tool that runs inside this program, to the in-process MCP server named server, which
  * is made at its first tool. The model calls it mcp__SERVER__NAME.
  *
@@ -1380,6 +1437,18 @@ const char *towline_request_str(const towline_request *request, const char *poin
  * is none.
  */
 const char *towline_request_value(const towline_request *request, const char *pointer, size_t *len);
+
+/**
+ * The W3C trace context that the request belongs to, as header traceparent: what the CLI says in
+ * a tool call's _meta, else that of the session (option traceparent, or TRACEPARENT of the
+ * CLI). The view belongs to the request. NULL without a valid one.
+ */
+const char *towline_request_traceparent(const towline_request *request, size_t *len);
+
+/**
+ * What goes with it as header tracestate. The view belongs to the request. NULL without one.
+ */
+const char *towline_request_tracestate(const towline_request *request, size_t *len);
 
 /**
  * The whole number at a JSON Pointer.

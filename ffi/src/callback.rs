@@ -1,8 +1,8 @@
 //! Functions of the host: pointer, user data, finalizer.
 
-use std::ffi::{c_char, c_void};
+use std::ffi::{c_char, c_void, CString};
 
-use towline_core::Reply;
+use towline_core::{LogRecord, Reply};
 
 use crate::request::{self, towline_request, Asked};
 
@@ -30,6 +30,35 @@ pub type towline_request_callback = Option<
 /// until the callback returns. It runs like a towline_request_callback.
 pub type towline_line_callback =
     Option<unsafe extern "C" fn(user_data: *mut c_void, line: *const c_char, len: usize)>;
+
+/// Gets a record of the log. `level` is TOWLINE_LOG_ERROR to TOWLINE_LOG_TRACE; `target` what it is
+/// about (`towline.session`, `towline.turn`, `towline.request`, `towline.callback`,
+/// `towline.store`, `towline.diagnostic`, `towline.stderr`, `towline.wire`); `message` a short
+/// sentence; `fields` JSON text of an object with more of it; `session_id` NULL until it is known;
+/// `turn` 0 when it belongs to none. The texts are NUL-terminated UTF-8 and valid until the callback
+/// returns. It runs like a towline_request_callback, and inside towline_session_close() too.
+pub type towline_log_callback = Option<
+    unsafe extern "C" fn(
+        user_data: *mut c_void,
+        level: i32,
+        target: *const c_char,
+        message: *const c_char,
+        fields: *const c_char,
+        session_id: *const c_char,
+        turn: u64,
+    ),
+>;
+
+/// The session failed.
+pub const TOWLINE_LOG_ERROR: i32 = 1;
+/// Something is odd, or was ended by force.
+pub const TOWLINE_LOG_WARN: i32 = 2;
+/// A session began, opened, ended.
+pub const TOWLINE_LOG_INFO: i32 = 3;
+/// Turns, requests, tool calls, store calls, lines of stderr.
+pub const TOWLINE_LOG_DEBUG: i32 = 4;
+/// Lines of the wire, with option `wireLog` set to `log`.
+pub const TOWLINE_LOG_TRACE: i32 = 5;
 
 /// Called once with a callback's user data when nothing uses it any more: the options object that
 /// it was registered with and every session made from it are freed, or another callback has
@@ -132,5 +161,57 @@ impl LineCallback {
         bytes.push(0);
         // SAFETY: the host's function with its own data and a terminated text.
         unsafe { (self.function)(self.user_data.data, bytes.as_ptr().cast(), line.len()) };
+    }
+}
+
+/// A callback that gets records of the log.
+pub(crate) struct LogCallback {
+    function: unsafe extern "C" fn(
+        *mut c_void,
+        i32,
+        *const c_char,
+        *const c_char,
+        *const c_char,
+        *const c_char,
+        u64,
+    ),
+    user_data: UserData,
+}
+
+impl LogCallback {
+    pub(crate) fn new(
+        function: towline_log_callback,
+        data: *mut c_void,
+        finalize: towline_finalize,
+    ) -> Option<LogCallback> {
+        function.map(|function| LogCallback {
+            function,
+            user_data: UserData::new(data, finalize),
+        })
+    }
+
+    pub(crate) fn call(&self, record: &LogRecord) {
+        let terminated = |text: &str| CString::new(text.replace('\0', "\u{fffd}"));
+        let id = record.session_id.as_deref().map(terminated);
+        let (Ok(target), Ok(message), Ok(fields), Ok(id)) = (
+            terminated(record.target),
+            terminated(&record.message),
+            terminated(&record.fields),
+            id.transpose(),
+        ) else {
+            return;
+        };
+        // SAFETY: the host's function with its own data and terminated texts.
+        unsafe {
+            (self.function)(
+                self.user_data.data,
+                record.level as i32,
+                target.as_ptr(),
+                message.as_ptr(),
+                fields.as_ptr(),
+                id.as_ref().map_or(std::ptr::null(), |id| id.as_ptr()),
+                record.turn.map_or(0, |turn| turn.0),
+            );
+        }
     }
 }

@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use towline_core::protocol::mcp;
 use towline_core::{
-    FlushMode, OnFailure, OpenStore, Options, Session, SessionBuilder, Tool, ToolServer, Watchdog,
+    FlushMode, LogLevel, OnFailure, OpenStore, Options, Session, SessionBuilder, Tool, ToolServer,
+    Watchdog,
 };
 
 use crate::boundary;
 use crate::callback::{
-    towline_finalize, towline_line_callback, towline_request_callback, LineCallback,
-    RequestCallback,
+    towline_finalize, towline_line_callback, towline_log_callback, towline_request_callback,
+    LineCallback, LogCallback, RequestCallback,
 };
 use crate::error::{towline_error, Failure};
 use crate::handle;
@@ -78,6 +79,7 @@ pub(crate) struct Registered {
     bridged: Vec<String>,
     stderr: Option<Shared<LineCallback>>,
     pub(crate) log: Shared<LineCallback>,
+    log_records: Option<(LogLevel, Arc<LogCallback>)>,
     pub(crate) transport: Shared<Opener>,
     pub(crate) store: Option<(OpenStore, Option<FlushMode>)>,
 }
@@ -146,6 +148,10 @@ impl Registered {
                 builder.on_stderr(move |line| callback.call(line))
             }
         };
+        if let Some((level, callback)) = &self.log_records {
+            let callback = callback.clone();
+            builder = builder.on_log(*level, move |record| callback.call(record));
+        }
         Ok(builder)
     }
 
@@ -359,6 +365,39 @@ pub unsafe extern "C" fn towline_options_on_log(
         let options = handle::enter::<Settings>(options)?;
         let callback = LineCallback::new(callback, user_data, finalize).map(Arc::new);
         options.change(|content| Ok(std::mem::replace(&mut content.registered.log, callback)))
+    })
+}
+
+/// Registers who gets records of what happens in the session, from TOWLINE_LOG_ERROR up to `level`:
+/// that it has started, opened, ended; turns, requests both ways, tool calls and store calls, with
+/// their outcomes and how long they took; steps of the end; diagnostics, which come as without this
+/// too; lines of stderr; with option `wireLog` set to `log` also those of the wire, at
+/// TOWLINE_LOG_TRACE. Nothing secret stands in them. A callback of NULL takes the registration back.
+///
+/// Errors: TOWLINE_ERR_ARGUMENT when there is no such level.
+#[no_mangle]
+pub unsafe extern "C" fn towline_options_on_log_record(
+    options: *mut towline_options,
+    level: i32,
+    callback: towline_log_callback,
+    user_data: *mut c_void,
+    finalize: towline_finalize,
+    error: *mut *mut towline_error,
+) -> towline_status {
+    boundary::call(error, || {
+        let options = handle::enter::<Settings>(options)?;
+        let level = LogLevel::numbered(level.into()).ok_or_else(|| {
+            Failure::new(
+                TOWLINE_ERR_ARGUMENT,
+                format!("level: {level} is none; TOWLINE_LOG_ERROR is 1, TOWLINE_LOG_TRACE 5"),
+            )
+        })?;
+        let callback = LogCallback::new(callback, user_data, finalize);
+        let registered = callback.map(|callback| (level, Arc::new(callback)));
+        options.change(|content| {
+            let records = &mut content.registered.log_records;
+            Ok(std::mem::replace(records, registered))
+        })
     })
 }
 

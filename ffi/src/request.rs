@@ -7,7 +7,7 @@ use std::sync::{Mutex, Weak};
 use towline_core::protocol::connection::{self, Connection, LocalError};
 use towline_core::protocol::control::answer::{PermissionResult, PermissionUpdates};
 use towline_core::protocol::mcp::CallResult;
-use towline_core::{Answer, Error, RequestHandle, RequestKey, RequestKind};
+use towline_core::{Answer, Error, RequestHandle, RequestKey, RequestKind, TraceContext};
 
 use crate::boundary;
 use crate::connection::lock;
@@ -93,6 +93,14 @@ impl Asked {
         match self {
             Asked::Session { handle, .. } => handle.json(),
             Asked::Connection { request, .. } => request.json(),
+        }
+    }
+
+    fn trace_context(&self) -> Option<TraceContext> {
+        match self {
+            Asked::Session { handle, .. } => handle.trace_context(),
+            // Nobody has started its CLI here.
+            Asked::Connection { .. } => None,
         }
     }
 
@@ -285,6 +293,45 @@ pub unsafe extern "C" fn towline_request_value(
         let pointer = name("pointer", pointer)?;
         Ok(values::raw(&request.views, request.asked.json(), pointer)?.give(len))
     })
+}
+
+/// The W3C trace context that the request belongs to, as header `traceparent`: what the CLI says in
+/// a tool call's `_meta`, else that of the session (option `traceparent`, or `TRACEPARENT` of the
+/// CLI). The view belongs to the request. NULL without a valid one.
+#[no_mangle]
+pub unsafe extern "C" fn towline_request_traceparent(
+    request: *const towline_request,
+    len: *mut usize,
+) -> *const c_char {
+    boundary::value(std::ptr::null(), || {
+        boundary::set(len, 0);
+        let request = enter(request)?;
+        let context = request.asked.trace_context().ok_or_else(no_trace)?;
+        let view = request
+            .views
+            .get("traceparent", || Ok(context.traceparent))?;
+        Ok(view.give(len))
+    })
+}
+
+/// What goes with it as header `tracestate`. The view belongs to the request. NULL without one.
+#[no_mangle]
+pub unsafe extern "C" fn towline_request_tracestate(
+    request: *const towline_request,
+    len: *mut usize,
+) -> *const c_char {
+    boundary::value(std::ptr::null(), || {
+        boundary::set(len, 0);
+        let request = enter(request)?;
+        let context = request.asked.trace_context();
+        let state = context.and_then(|context| context.tracestate);
+        let state = state.ok_or_else(no_trace)?;
+        Ok(request.views.get("tracestate", || Ok(state))?.give(len))
+    })
+}
+
+fn no_trace() -> Failure {
+    Failure::new(TOWLINE_ERR_ABSENT, "the request belongs to no trace")
 }
 
 /// The whole number at a JSON Pointer.

@@ -125,6 +125,7 @@ programs! {
     requests
     transport
     event_loop
+    observing
     bare
     bad_input
     saved

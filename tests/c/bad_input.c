@@ -39,6 +39,7 @@ enum report {
     X(towline_options_on_request, OPTIONS, REPORTS, TOWLINE_OK, towline_options_on_request(h, NULL, NULL, finalize, error)) \
     X(towline_options_on_stderr, OPTIONS, REPORTS, TOWLINE_OK, towline_options_on_stderr(h, NULL, NULL, finalize, error)) \
     X(towline_options_on_log, OPTIONS, REPORTS, TOWLINE_OK, towline_options_on_log(h, NULL, NULL, finalize, error)) \
+    X(towline_options_on_log_record, OPTIONS, REPORTS, TOWLINE_OK, towline_options_on_log_record(h, TOWLINE_LOG_INFO, NULL, NULL, finalize, error)) \
     X(towline_options_add_tool, OPTIONS, REPORTS, TOWLINE_OK, towline_options_add_tool(h, "s", "t", "d", "{}", NULL, NULL, NULL, finalize, error)) \
     X(towline_options_bridge_server, OPTIONS, REPORTS, TOWLINE_OK, towline_options_bridge_server(h, "b", error)) \
     X(towline_options_set_transport, OPTIONS, REPORTS, TOWLINE_OK, towline_options_set_transport(h, NULL, NULL, finalize, error)) \
@@ -78,6 +79,8 @@ enum report {
     X(towline_request_kind, REQUEST, VALUE, TOWLINE_OK, NONE(towline_request_kind(h) == TOWLINE_ASKS_NOTHING)) \
     X(towline_request_json, REQUEST, VALUE, TOWLINE_OK, NONE(towline_request_json(h, &len) == NULL && len == 0)) \
     X(towline_request_str, REQUEST, VALUE, TOWLINE_OK, NONE(towline_request_str(h, "/tool_name", &len) == NULL && len == 0)) \
+    X(towline_request_traceparent, REQUEST, VALUE, TOWLINE_ERR_HANDLE, NONE(towline_request_traceparent(h, &len) == NULL && len == 0)) \
+    X(towline_request_tracestate, REQUEST, VALUE, TOWLINE_ERR_HANDLE, NONE(towline_request_tracestate(h, &len) == NULL && len == 0)) \
     X(towline_request_value, REQUEST, VALUE, TOWLINE_OK, NONE(towline_request_value(h, "/input", &len) == NULL && len == 0)) \
     X(towline_request_int, REQUEST, SILENT, TOWLINE_ERR_TYPE, towline_request_int(h, "/input", &number)) \
     X(towline_request_double, REQUEST, SILENT, TOWLINE_ERR_TYPE, towline_request_double(h, "/input", &real)) \

@@ -105,12 +105,17 @@ impl RequestHandle {
     /// The trace that the request belongs to: what the CLI says in a tool call's `_meta`
     /// (`traceparent`, `tracestate`), else that of the session. `None` without a valid one.
     pub fn trace_context(&self) -> Option<TraceContext> {
-        trace_context_of_call(&self.0.request).or_else(|| {
+        self.own_trace_context().or_else(|| {
             self.0
                 .shared
                 .upgrade()
                 .and_then(|shared| shared.trace.clone())
         })
+    }
+
+    /// As [`trace_context`](RequestHandle::trace_context), of a tool call whose `_meta` has one.
+    pub fn own_trace_context(&self) -> Option<TraceContext> {
+        trace_context_of_call(&self.0.request)
     }
 
     /// Its span (`towline.callback`), for what is done elsewhere before it is answered. In the
