@@ -3,6 +3,7 @@
 mod errors;
 mod inbox;
 mod json;
+mod log;
 mod message;
 mod pipe;
 mod ready;

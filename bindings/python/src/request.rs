@@ -1,5 +1,7 @@
 //! A request of the CLI.
 
+use std::collections::HashMap;
+
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use towline::protocol::mcp::CallResult;
@@ -97,6 +99,15 @@ impl Request {
     /// The arguments of a tool call or prompt.
     fn arguments<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         json::loads(py, self.handle.arguments())
+    }
+
+    /// The trace context that the CLI gives a tool call of its own, as propagation headers.
+    #[getter]
+    fn trace_context(&self) -> Option<HashMap<&'static str, String>> {
+        let context = self.handle.own_trace_context()?;
+        let state = context.tracestate.map(|state| ("tracestate", state));
+        let parent = ("traceparent", context.traceparent);
+        Some(std::iter::once(parent).chain(state).collect())
     }
 
     /// Whether nobody waits for an answer any more.

@@ -17,6 +17,7 @@ use towline::{
 use crate::errors::{ended, exception, request, turn_too_long};
 use crate::inbox::{allowance, Inbox};
 use crate::json;
+use crate::log::Log;
 use crate::message::{from_dict, permission_call};
 use crate::pipe::Pipe;
 use crate::request::Request;
@@ -41,6 +42,8 @@ pub(crate) struct Session {
     /// Whether messages of unknown types are delivered.
     unknown: bool,
     state: Mutex<State>,
+    /// Records of the log that wait.
+    log: Log,
     /// How often something was waited for, to tell calls within one another.
     waits: AtomicU64,
 }
@@ -53,11 +56,12 @@ struct State {
 }
 
 impl Session {
-    fn with(session: towline::Session, inbox: Py<Inbox>, unknown: bool) -> Session {
+    fn with((session, log): (towline::Session, Log), inbox: Py<Inbox>, unknown: bool) -> Session {
         Session {
             session,
             inbox,
             unknown,
+            log,
             state: Mutex::default(),
             waits: AtomicU64::new(0),
         }
@@ -92,7 +96,11 @@ impl Session {
         py: Python<'py>,
         events: Vec<Event>,
     ) -> PyResult<Option<Bound<'py, PyList>>> {
-        let mut others: Option<Bound<'py, PyList>> = None;
+        let records = self.log.take(py)?;
+        let mut others: Option<Bound<'py, PyList>> = match records.is_empty() {
+            true => None,
+            false => Some(PyList::new(py, records)?),
+        };
         let mut filled: Vec<Py<Inbox>> = Vec::new();
         let mut more = events.len();
         for event in events {

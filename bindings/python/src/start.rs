@@ -6,9 +6,12 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use towline::protocol::mcp;
 use towline::transcripts::mirror::FlushMode;
-use towline::{HostTransport, OnFailure, Options, SessionBuilder, Tool, ToolServer, Watchdog};
+use towline::{
+    HostTransport, LogLevel, OnFailure, Options, SessionBuilder, Tool, ToolServer, Watchdog,
+};
 
 use crate::errors::exception;
+use crate::log::Log;
 use crate::stores::{capabilities_of, Has, Materialized};
 
 /// One for all sessions of the process: a small shell that ends their CLIs if the process dies.
@@ -31,6 +34,8 @@ pub(crate) struct Start {
     stderr: bool,
     pub(crate) unknown: bool,
     trace_context: Vec<(String, String)>,
+    /// Up to which level records of the log are wanted; 0 for none.
+    log_level: i64,
     sdk_version: String,
     /// Which optional calls the store has that the transcript is mirrored to.
     store: Option<Has>,
@@ -66,10 +71,11 @@ struct Definition {
 
 impl Start {
     /// Starts the CLI. Its hooks have the ids `hook_0`, `hook_1`, … in their order.
-    pub(crate) fn run(self, py: Python<'_>) -> PyResult<towline::Session> {
-        let builder = self.builder(py)?;
-        py.detach(|| builder.start())
-            .map_err(|error| exception(py, error))
+    pub(crate) fn run(self, py: Python<'_>) -> PyResult<(towline::Session, Log)> {
+        let log = Log::default();
+        let builder = self.logged(py, &log)?;
+        let session = py.detach(|| builder.start());
+        Ok((session.map_err(|error| exception(py, error))?, log))
     }
 
     /// Opens a session with a CLI that the program has started.
@@ -77,10 +83,21 @@ impl Start {
         self,
         py: Python<'_>,
         transport: HostTransport,
-    ) -> PyResult<towline::Session> {
+    ) -> PyResult<(towline::Session, Log)> {
+        let log = Log::default();
+        let builder = self.logged(py, &log)?;
+        let session = py.detach(|| builder.start_over(transport));
+        Ok((session.map_err(|error| exception(py, error))?, log))
+    }
+
+    /// A session that is not started yet, and puts its records there.
+    fn logged(self, py: Python<'_>, log: &Log) -> PyResult<SessionBuilder> {
+        let level = LogLevel::numbered(self.log_level);
         let builder = self.builder(py)?;
-        py.detach(|| builder.start_over(transport))
-            .map_err(|error| exception(py, error))
+        Ok(match level {
+            Some(level) => builder.on_log(level, log.hook()),
+            None => builder,
+        })
     }
 
     /// A session that is not started yet.

@@ -11,7 +11,9 @@ from .._options import check_initialize
 from . import serving
 from .diagnostics import diagnose, report_stderr
 from .launching import Start, dumps, starting
+from .log import report
 from .signals import CancelSignal
+from .tracing import traced
 
 if TYPE_CHECKING:
     from .._options import Launch
@@ -130,6 +132,8 @@ class BlockingEngine:
             report_stderr(self.launch, event[1])
         elif kind == "diagnostic":
             diagnose(event[1], event[2])
+        elif kind == "log":
+            report(*event[1:])
         elif kind == "closed":
             self._closed(event[1])
         elif kind == "store":
@@ -199,7 +203,9 @@ class BlockingEngine:
 
             try:
                 handler = self._tools[request.target or "", request.name or ""]
-                result = call_result(self._value(handler(request.arguments())))
+                with traced(request):
+                    value = self._value(handler(request.arguments()))
+                result = call_result(value)
             except Exception as error:
                 result = call_failure(error)
             request.finish(dumps(result))

@@ -10,7 +10,9 @@ from .._options import check_initialize
 from . import serving
 from .diagnostics import diagnose, report_stderr
 from .launching import Start, dumps, starting
+from .log import report
 from .signals import CancelSignal
+from .tracing import traced
 
 if TYPE_CHECKING:
     from .._mcp_bridge import Bridge
@@ -136,6 +138,8 @@ class Engine:
             report_stderr(self.launch, event[1])
         elif kind == "diagnostic":
             diagnose(event[1], event[2])
+        elif kind == "log":
+            report(*event[1:])
         elif kind == "closed":
             self._closed(event[1])
         elif kind == "notification":
@@ -248,9 +252,10 @@ class Engine:
         try:
             handler = self._tools[request.target or "", request.name or ""]
             try:
-                value = handler(request.arguments())
-                if hasattr(value, "__await__"):
-                    value = await value
+                with traced(request):
+                    value = handler(request.arguments())
+                    if hasattr(value, "__await__"):
+                        value = await value
             except Exception as error:
                 result = call_failure(error)
             else:

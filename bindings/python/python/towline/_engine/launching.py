@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._errors import CLIConnectionError
 from .._version import __version__
+from .log import wanted_level
 
 if TYPE_CHECKING:
     from .._mcp import Entry, ToolServer
@@ -74,6 +75,7 @@ class Start:
         "document",
         "elicitation",
         "hooks",
+        "log_level",
         "materialized",
         "other",
         "permission",
@@ -102,6 +104,7 @@ class Start:
         self.stderr = launch.stderr is not None
         self.unknown = launch.unknown_messages
         self.trace_context = launch.trace_context
+        self.log_level = wanted_level(document)
         self.sdk_version = __version__
         self.store: tuple[bool, bool, bool, bool] | None = None
         if launch.store is not None:
