@@ -90,3 +90,7 @@ test('a summary is folded entry by entry', () => {
   assert.deepEqual(once, twice);
   assert.equal(once.mtime, 7);
 });
+
+test('what is wrong with an argument is told by its name here', async () => {
+  await assert.rejects(towline.renameSession('x', 'title'), { message: 'Invalid sessionId: x' });
+});

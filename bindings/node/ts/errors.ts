@@ -123,9 +123,11 @@ function exitMessage(failure: ProcessFailure): string {
   return `Claude Code process ${how}${stderr ? `. stderr: ${stderr}` : ''}`;
 }
 
-/** The core's words, with the option by the name it has here. */
+/** The core's words, with options and arguments by the names they have here. */
 function named(message: string): string {
-  return message.replaceAll('option cliPath', 'option pathToClaudeCodeExecutable');
+  return message
+    .replaceAll('option cliPath', 'option pathToClaudeCodeExecutable')
+    .replace(/^Invalid session_id: /, 'Invalid sessionId: ');
 }
 
 /** A typed error from the addon's description. */
