@@ -96,6 +96,26 @@ fn the_write_queue_has_a_limit() {
     connection.request("interrupt", "").unwrap();
 }
 
+/// What waits may be as long as the limit; a message is taken whole or not at all.
+#[test]
+fn the_write_queue_about_its_limit() {
+    let message = UserMessage::text("x".repeat(1000));
+    let mut connection = open(Config::default());
+    connection.send_user(&message).unwrap();
+    let length = written(&mut connection).len();
+    for (queue_limit, taken) in [(length - 1, false), (length, true), (length + 1, true)] {
+        let mut connection = open(Config {
+            queue_limit,
+            ..Config::default()
+        });
+        connection.send_user(&message).unwrap();
+        let second = connection.send_user(&message);
+        assert_eq!(second.is_ok(), taken, "{queue_limit} of {length}");
+        let count = 1 + usize::from(taken);
+        assert_eq!(written(&mut connection).len(), count * length);
+    }
+}
+
 #[test]
 fn mirrored_lines_are_for_the_store_and_no_messages() {
     use towline_protocol::connection::Mirrored;

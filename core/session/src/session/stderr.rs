@@ -2,17 +2,21 @@
 
 use std::collections::VecDeque;
 
-/// A line is given out at this length even without an end.
+/// A line is given out at this length, in whole characters, even without an end.
 const LONGEST_LINE: usize = 64 * 1024;
 
 pub(super) struct Stderr {
     tail: VecDeque<u8>,
     tail_limit: usize,
+    /// Something was dropped off its beginning.
+    tail_cut: bool,
     /// Whether somebody wants the lines.
     wanted: bool,
     /// Whether the host does, and not only who watches the session.
     for_host: bool,
     line: Vec<u8>,
+    /// A piece of the line was given out already.
+    cut: bool,
     lines: VecDeque<String>,
     /// Of all lines together.
     bytes: usize,
@@ -23,9 +27,11 @@ impl Stderr {
         Stderr {
             tail: VecDeque::new(),
             tail_limit,
+            tail_cut: false,
             wanted: for_host || watched,
             for_host,
             line: Vec::new(),
+            cut: false,
             lines: VecDeque::new(),
             bytes: 0,
         }
@@ -34,6 +40,7 @@ impl Stderr {
     pub(super) fn wrote(&mut self, bytes: &[u8]) {
         let kept = bytes.len().min(self.tail_limit);
         let excess = (self.tail.len() + kept).saturating_sub(self.tail_limit);
+        self.tail_cut |= excess > 0 || kept < bytes.len();
         self.tail.drain(..excess);
         self.tail
             .extend(bytes.get(bytes.len() - kept..).unwrap_or_default());
@@ -42,12 +49,12 @@ impl Stderr {
         }
         for byte in bytes {
             if *byte == b'\n' {
-                self.give_line();
+                self.end_line();
             } else {
-                self.line.push(*byte);
                 if self.line.len() >= LONGEST_LINE {
-                    self.give_line();
+                    self.give_piece();
                 }
+                self.line.push(*byte);
             }
         }
     }
@@ -55,8 +62,26 @@ impl Stderr {
     /// Nothing more will come: what stands behind the last line end is a line too.
     pub(super) fn ended(&mut self) {
         if !self.line.is_empty() {
+            self.end_line();
+        }
+    }
+
+    fn end_line(&mut self) {
+        let cut = std::mem::take(&mut self.cut);
+        // The end of a line that was given out whole is no line of its own.
+        if cut && matches!(self.line.as_slice(), b"" | b"\r") {
+            self.line.clear();
+        } else {
             self.give_line();
         }
+    }
+
+    /// Gives out a long line's beginning, but for a character that is not all there.
+    fn give_piece(&mut self) {
+        let rest = self.line.split_off(whole_characters(&self.line));
+        self.give_line();
+        self.line = rest;
+        self.cut = true;
     }
 
     fn give_line(&mut self) {
@@ -96,6 +121,36 @@ impl Stderr {
 
     pub(super) fn tail(&self) -> String {
         let (a, b) = self.tail.as_slices();
-        String::from_utf8_lossy(&[a, b].concat()).into_owned()
+        let tail = [a, b].concat();
+        let mut start = 0;
+        if self.tail_cut {
+            // The end of a character whose beginning is lost.
+            start = tail
+                .iter()
+                .take(LONGEST_CHARACTER - 1)
+                .take_while(|byte| is_continuation(**byte))
+                .count();
+        }
+        String::from_utf8_lossy(tail.get(start..).unwrap_or_default()).into_owned()
     }
+}
+
+/// Bytes of the longest character.
+const LONGEST_CHARACTER: usize = 4;
+
+fn is_continuation(byte: u8) -> bool {
+    byte & 0b1100_0000 == 0b1000_0000
+}
+
+/// How much of it there is without a character at the end that is not all there.
+fn whole_characters(bytes: &[u8]) -> usize {
+    let unfinished =
+        bytes
+            .utf8_chunks()
+            .last()
+            .map_or(0, |last| match std::str::from_utf8(last.invalid()) {
+                Err(error) if error.error_len().is_none() => last.invalid().len(),
+                _ => 0,
+            });
+    bytes.len() - unfinished
 }

@@ -15,6 +15,8 @@ mod leaks;
 mod one_shot;
 #[path = "../session/polling.rs"]
 mod polling;
+#[path = "../session/sizes.rs"]
+mod sizes;
 #[path = "../session/start.rs"]
 mod start;
 #[path = "../session/stderr.rs"]

@@ -15,6 +15,7 @@ mod pool;
 mod pool_policy;
 mod process;
 mod recording;
+mod sizes;
 #[cfg(feature = "tracing")]
 mod spans;
 mod start;

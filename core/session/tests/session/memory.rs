@@ -87,3 +87,9 @@ fn a_long_conversation_does_not_grow() {
         session.close().unwrap();
     });
 }
+
+/// The longest line by default.
+#[test]
+fn lines_about_64_mib() {
+    crate::sizes::lines_about(64 << 20, Fake::new);
+}
