@@ -30,8 +30,12 @@ test: tools lib cli examples ## build and pass everything
 	$(MAKE) python-test
 	$(MAKE) node-test
 
-neighbours: ## pass the field cases with their output written in every way that must not matter; minutes
+neighbours: python node ## pass the neighbours of every field case, and all moments, in every language; an hour
 	TOWLINE_NEIGHBOURS=all $(CARGO) test --locked -p towline-case-driver --test neighbours
+	TOWLINE_NEIGHBOURS=all $(CARGO) test --locked -p towline-ffi --test cases
+	$(CARGO) build --quiet --locked -p towline-testkit --bins
+	TOWLINE_NEIGHBOURS=all tests/drivers/python/run.sh $(abspath $(TARGET)) $(PYTHON_BIN)/python
+	cd bindings/node && TOWLINE_NEIGHBOURS=all CARGO_TARGET_DIR=$(abspath $(TARGET)) node --test test/cases.test.mjs
 
 soak: ## keep 500 sessions with random faults going for SOAK_MINUTES (30) and count what they use
 	$(CARGO) build --release --locked -p towline-soak -p towline-testkit --bins

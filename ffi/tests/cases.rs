@@ -1,7 +1,7 @@
 //! Every field case through the C ABI, with the driver of `tests/drivers/c`: as it is, in an event
-//! loop, under ASan and UBSan, some under valgrind, and with the output written in other ways (one way
-//! of all, or those that `TOWLINE_NEIGHBOURS` names). Arguments pick cases by a part of their id, kind or
-//! title.
+//! loop, under ASan and UBSan, some under valgrind, and with the output written in other ways; and what a
+//! CLI can send at every moment of a session. `TOWLINE_NEIGHBOURS` names the ways (`all`) in the place of
+//! the cases as they are. Arguments pick cases by a part of their id, kind or title.
 
 #[path = "support/mod.rs"]
 mod support;
@@ -17,6 +17,8 @@ use towline_testkit::Program;
 const JOBS: usize = 10;
 /// Under valgrind: callbacks, saved sessions and bad ends.
 const UNDER_VALGRIND: &[&str] = &["C034", "C073", "C102", "C104", "C118", "C170"];
+/// A part of the moments is enough where the core is tested with all of them: one of so many.
+const MOMENTS: usize = 4;
 /// How many run at once where each takes a processor.
 const BUSY_JOBS: usize = 2;
 
@@ -74,9 +76,25 @@ fn run() -> Result<bool, String> {
     let scratch = tempfile::tempdir().map_err(|error| error.to_string())?;
     let fake_cli = Program::FakeCli.locate()?;
     let plain = Host::new(compile(scratch.path(), false)?, &fake_cli);
+    let sanitized = Host::new(compile(scratch.path(), true)?, &fake_cli);
+    let chosen = Neighbour::chosen()?;
+    let all = chosen.as_deref() == Some(Neighbour::ALL.as_slice());
     let mut runs: Vec<(String, Host, Suite, usize)> = Vec::new();
-    if std::env::var_os("TOWLINE_NEIGHBOURS").is_none() {
-        let sanitized = Host::new(compile(scratch.path(), true)?, &fake_cli);
+    let mut moments = Suite::moments(true)?;
+    moments.pick(&words);
+    if all {
+        runs.push(("C, moments".into(), plain.clone(), moments, JOBS));
+        let mut moments = Suite::moments(true)?;
+        moments.pick(&words);
+        let host = sanitized.clone().arg("--event-loop");
+        let how = "C, moments, event loop, sanitized";
+        runs.push((how.into(), host, moments, JOBS));
+    } else if chosen.is_none() {
+        moments.slice(0, MOMENTS);
+        let how = "C, moments, sanitized";
+        runs.push((how.into(), sanitized.clone(), moments, JOBS));
+    }
+    if chosen.is_none() {
         let mut watching = suite()?;
         // What a query reads is read inside it.
         watching.keep(|case| case.has_step("connect"));
@@ -104,7 +122,7 @@ fn run() -> Result<bool, String> {
         ));
         runs.push(("C, valgrind".into(), valgrind, checked, BUSY_JOBS));
     }
-    for neighbour in Neighbour::chosen(&[Neighbour::Mixed])? {
+    for neighbour in chosen.unwrap_or_else(|| vec![Neighbour::Mixed]) {
         let mut suite = suite()?;
         suite.neighbours(neighbour);
         runs.push((

@@ -74,11 +74,12 @@ class Host {
 
   options() {
     const { setup } = this;
-    const { env, agents_fill: filled, ...rest } = setup.options;
+    const { env, agents_fill: filled, max_buffer_size: maxLineBytes, ...rest } = setup.options;
     const options = {
       pathToClaudeCodeExecutable: process.env.CASE_FAKE_CLI,
       cwd: process.env.CASE_WORK,
       env: { ...process.env, ...env },
+      ...(maxLineBytes && { maxLineBytes }),
       ...rest,
     };
     if (rest.cli_path) delete options.pathToClaudeCodeExecutable;

@@ -41,8 +41,14 @@ async function settle(host, kind, policy, tool, signal, input) {
     if (now.barrier) {
       await unlessAborted(signal, barrier(host, now.name ?? kind, now.barrier));
     } else if (now.sleep_ms !== undefined) {
-      const slept = new Promise((resolve) => setTimeout(resolve, now.sleep_ms));
-      await unlessAborted(signal, slept);
+      let timer;
+      const slept = new Promise((resolve) => (timer = setTimeout(resolve, now.sleep_ms)));
+      try {
+        await unlessAborted(signal, slept);
+      } finally {
+        // Or it would keep the program alive.
+        clearTimeout(timer);
+      }
     } else if (now.call) {
       await host.step(now.call);
     } else {

@@ -1,5 +1,6 @@
 """The steps of a case through the synchronous client, which needs no event loop."""
 
+import signal
 import threading
 import time
 from collections.abc import Callable
@@ -41,13 +42,16 @@ class Host:
             except Exception as error:
                 caught.append(error)
 
-        # In a thread of its own, so that one that hangs is noticed.
-        limit = step.get("timeout_ms", LIMIT_MS) / 1000
-        thread = threading.Thread(target=act, daemon=True)
-        thread.start()
-        thread.join(limit)
-        if thread.is_alive():
-            caught = [StepTimeout(f"not done within {limit} s")]
+        if "cancel_after_ms" in step:
+            act()
+        else:
+            # In a thread of its own, so that one that hangs is noticed.
+            limit = step.get("timeout_ms", LIMIT_MS) / 1000
+            thread = threading.Thread(target=act, daemon=True)
+            thread.start()
+            thread.join(limit)
+            if thread.is_alive():
+                caught = [StepTimeout(f"not done within {limit} s")]
         self._record.step(step, started, caught[0] if caught else None)
 
     def _step(self, step: dict[str, Any]) -> None:
@@ -64,6 +68,7 @@ class Host:
             "set_model": lambda step: self._session.set_model(model=step["set_model"]),
             "background": self._background,
             "join": lambda step: self._tasks[step["join"]].join(),
+            "cancel_after_ms": self._given_up,
             "sleep_ms": lambda step: time.sleep(step["sleep_ms"] / 1000),
             "close": lambda _: self._session is not None and self._session.close(),
         }
@@ -109,6 +114,22 @@ class Host:
         self._tasks[step["as"]] = thread
         thread.start()
 
+    def _given_up(self, step: dict[str, Any]) -> None:
+        """Gives a call up as a program without an event loop does: a signal's handler raises."""
+
+        def give_up(*_: object) -> None:
+            raise _GivenUp
+
+        before = signal.signal(signal.SIGALRM, give_up)
+        signal.setitimer(signal.ITIMER_REAL, step["cancel_after_ms"] / 1000)
+        try:
+            self._step(step["step"])
+        except _GivenUp:
+            pass
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+
     async def _policy(self, policy: Any, kind: str, tool: str) -> dict[str, Any]:
         """What a callback does before it answers; it waits as a plain function does."""
         while True:
@@ -126,3 +147,7 @@ class Host:
             raise RuntimeError(policy["raise"])
         answer: dict[str, Any] = policy
         return answer
+
+
+class _GivenUp(Exception):
+    """The time for a call is up."""

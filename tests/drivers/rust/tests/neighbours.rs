@@ -1,5 +1,7 @@
-//! Every field case with its output written in other ways that must not matter: one way of all, mixed,
-//! or each by itself with `TOWLINE_NEIGHBOURS=all` (`make neighbours`), or those that it names.
+//! Every field case with its output written in other ways that must not matter, and everything that a
+//! CLI can send at every moment of a session: one way of all, mixed, and a session that waits; or each by
+//! itself, and in an event loop and with the standard library alone, with `TOWLINE_NEIGHBOURS=all`
+//! (`make neighbours`); or the ways that it names.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -30,17 +32,37 @@ fn run() -> Result<bool, String> {
         env!("CARGO_BIN_EXE_case-driver"),
         Program::FakeCli.locate()?,
     );
+    let chosen = Neighbour::chosen()?;
+    let all = chosen.as_deref() == Some(Neighbour::ALL.as_slice());
+    let mut runs = Vec::new();
+    for (name, flag, wanted) in [
+        ("moments", None, all || chosen.is_none()),
+        ("moments, event loop", Some("--event-loop"), all),
+        ("moments, portable", Some("--portable"), all),
+    ] {
+        if wanted {
+            let mut suite = Suite::moments(true)?;
+            if flag.is_some() {
+                // What a query reads is read inside it.
+                suite.keep(|case| case.has_step("connect"));
+            }
+            let host = flag.into_iter().fold(host.clone(), Host::arg);
+            runs.push((name.to_owned(), host, suite));
+        }
+    }
+    for neighbour in chosen.unwrap_or_else(|| vec![Neighbour::Mixed]) {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors");
+        let mut suite = Suite::load(&folder)?;
+        suite.neighbours(neighbour);
+        runs.push((neighbour.name(), host.clone(), suite));
+    }
     let mut passed = true;
-    for neighbour in Neighbour::chosen(&[Neighbour::Mixed])? {
-        let name = neighbour.name();
+    for (name, host, mut suite) in runs {
         if list {
             println!("{name}: test");
             continue;
         }
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors");
-        let mut suite = Suite::load(&folder)?;
         suite.pick(&words);
-        suite.neighbours(neighbour);
         let report = suite.run(&host, JOBS, |case, verdict| {
             if !verdict.as_ref().is_ok_and(Verdict::passed) {
                 println!("{}", told(case, &name, verdict));

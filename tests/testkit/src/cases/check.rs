@@ -120,6 +120,7 @@ impl<'a> Seen<'a> {
             ("text_sha256", Seen::text_sha256),
             ("text_contains", Seen::text_contains),
             ("count", Seen::count),
+            ("order", Seen::order),
             ("cli", Seen::cli),
             ("cli_argv_has", Seen::argv_has),
             ("cli_argv_lacks", Seen::argv_lacks),
@@ -173,6 +174,19 @@ impl<'a> Seen<'a> {
         within(n, limits).map_err(|wants| {
             let wanted = wanted.shown();
             format!("{n} messages match {wanted}, wanted {wants}")
+        })
+    }
+
+    /// Each part matches one message, in this order, and no other message matches any.
+    fn order(&self, wanted: &Json, _: &Json) -> Result<(), String> {
+        let parts = wanted.items();
+        let messages = self.record.at(&["messages"]).items().iter();
+        let found: Vec<usize> = messages
+            .filter_map(|message| parts.iter().position(|part| matches(part, message)))
+            .collect();
+        let right = (0..parts.len()).collect::<Vec<_>>();
+        holds(found == right, || {
+            format!("{} came in the order {found:?}", wanted.shown())
         })
     }
 
@@ -373,6 +387,15 @@ mod tests {
             (r#"{"count":{"type":"result"},"ge":2}"#, false),
             (r#"{"count":{"type":"result"},"le":0}"#, false),
             (r#"{"count":{"type":"result"}}"#, false),
+            (
+                r#"{"order":[{"type":"assistant"},{"type":"result"}]}"#,
+                true,
+            ),
+            (
+                r#"{"order":[{"type":"result"},{"type":"assistant"}]}"#,
+                false,
+            ),
+            (r#"{"order":[{"type":"assistant"},{"type":"x"}]}"#, false),
             (r#"{"cli":{"type":"user"},"eq":1}"#, true),
             (r#"{"cli":{"type":"user"},"eq":0}"#, false),
             (r#"{"cli_argv_has":"--x=1"}"#, true),

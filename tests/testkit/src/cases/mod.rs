@@ -25,6 +25,7 @@
 
 mod check;
 mod matching;
+mod moments;
 mod neighbours;
 mod run;
 mod suite;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Mutex;
 
-use super::{Case, Host, Neighbour, Verdict};
+use super::{moments, Case, Host, Neighbour, Verdict};
 
 /// Cases that a host does not run, and why.
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +48,28 @@ impl Suite {
             cases,
             excluded: Vec::new(),
         })
+    }
+
+    /// Cases that are made: everything that a CLI can send, at every moment of a session.
+    /// `every_type` says that the host gets messages of every type, not those alone that the official
+    /// packages give.
+    ///
+    /// # Errors
+    /// A text, when one of them is malformed.
+    pub fn moments(every_type: bool) -> Result<Suite, String> {
+        Ok(Suite {
+            cases: moments::moments(every_type)?,
+            excluded: Vec::new(),
+        })
+    }
+
+    /// Keeps every `of`th case, from the one at place `first` on.
+    pub fn slice(&mut self, first: usize, of: usize) {
+        let mut place = 0;
+        self.cases.retain(|_| {
+            place += 1;
+            (place - 1) % of.max(1) == first
+        });
     }
 
     /// Leaves cases out.
