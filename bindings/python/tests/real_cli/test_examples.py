@@ -92,6 +92,13 @@ def test_synchronous(stage: Stage) -> None:
     assert "Bash runs: {" in said and (stage.project / "made").exists()
 
 
+def test_observability(stage: Stage) -> None:
+    said = run(stage, "observability.py", "hello there")
+    assert "echo: hello there" in said
+    assert "INFO:towline.session:the session has started" in said
+    assert '"turns_succeeded":1' in said
+
+
 def test_server(stage: Stage) -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

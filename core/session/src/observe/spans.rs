@@ -1,4 +1,4 @@
-//! Spans and events for `tracing`. The crate's documentation lists their fields.
+//! Spans and events for `tracing`; `docs/observability.md` lists their fields.
 
 use std::time::Duration;
 
