@@ -4,7 +4,8 @@
 use serde_json::json;
 use towline::protocol::json::push_string;
 use towline::{
-    CancelReason, Closed, RequestHandle, RequestKind, StoreCallHandle, TurnId, TurnOutcome,
+    CancelReason, Closed, LogRecord, RequestHandle, RequestKind, StoreCallHandle, TurnId,
+    TurnOutcome,
 };
 
 use crate::error::{describe, describe_failure};
@@ -74,13 +75,19 @@ impl Batch {
     }
 
     /// `["q", key, kind, requestId, request, detail]`: detail is the callback id of a hook, the
-    /// server of a bridged message, `{"server","tool"}` of a tool call.
+    /// server of a bridged message, `{"server","tool","trace"}` of a tool call.
     pub(crate) fn request(&mut self, handle: &RequestHandle) {
         let (kind, detail) = match handle.kind() {
             RequestKind::Permission => ("permission", json!(null)),
             RequestKind::Hook { callback_id } => ("hook", json!(callback_id)),
             RequestKind::ToolCall { server, tool, .. } => {
-                ("tool", json!({"server": server, "tool": tool}))
+                let trace = handle.trace_context().map(|context| {
+                    json!({"traceparent": context.traceparent, "tracestate": context.tracestate})
+                });
+                (
+                    "tool",
+                    json!({"server": server, "tool": tool, "trace": trace}),
+                )
             }
             RequestKind::McpMessage { server } => ("mcp", json!(server)),
             RequestKind::Elicitation => ("elicitation", json!(null)),
@@ -138,6 +145,20 @@ impl Batch {
     /// `["s", line]`
     pub(crate) fn stderr(&mut self, line: &str) {
         self.event(&json!(["s", line]).to_string());
+    }
+
+    /// `["l", level, target, message, fields, sessionId, turn]`
+    pub(crate) fn log(&mut self, record: &LogRecord) {
+        let level = record.level.name();
+        let (target, message) = (json!(record.target), json!(record.message));
+        let (id, turn) = (
+            json!(record.session_id),
+            json!(record.turn.map(|turn| turn.0)),
+        );
+        let fields = &record.fields;
+        self.event(&format!(
+            r#"["l","{level}",{target},{message},{fields},{id},{turn}]"#
+        ));
     }
 
     /// `["d", text]`

@@ -1,10 +1,14 @@
 //! What JavaScript gives a session at the start, one JSON document, as a builder of the core.
 
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use towline::protocol::mcp;
 use towline::transcripts::store::Capabilities;
-use towline::{Error, OnFailure, Options, SessionBuilder, Tool, ToolServer, Watchdog};
+use towline::{
+    Error, LogLevel, LogRecord, OnFailure, Options, SessionBuilder, Tool, ToolServer, Watchdog,
+};
 
 use crate::error::{invalid, to_js};
 
@@ -25,6 +29,11 @@ pub(crate) struct Config<'a> {
     other: bool,
     #[serde(default)]
     stderr: bool,
+    /// Up to which level records of the log come to JavaScript.
+    log: Option<String>,
+    /// The active span as propagation headers.
+    #[serde(default)]
+    trace_context: Vec<(String, String)>,
     #[serde(default)]
     hooks: Vec<HookEntry>,
     #[serde(default, borrow)]
@@ -77,6 +86,26 @@ struct ToolEntry<'a> {
 pub(crate) struct Prepared {
     pub(crate) builder: SessionBuilder,
     pub(crate) hooks: Vec<String>,
+    pub(crate) log: Log,
+}
+
+/// Records of the log that wait to be drained: JavaScript is not called while a session polls.
+#[derive(Clone, Default)]
+pub(crate) struct Log(Arc<Mutex<Vec<LogRecord>>>);
+
+impl Log {
+    fn hook(&self) -> impl FnMut(&LogRecord) + Send + 'static {
+        let log = self.clone();
+        move |record| log.records().push(record.clone())
+    }
+
+    fn records(&self) -> MutexGuard<'_, Vec<LogRecord>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn take(&self) -> Vec<LogRecord> {
+        std::mem::take(&mut *self.records())
+    }
 }
 
 impl<'a> Config<'a> {
@@ -87,7 +116,17 @@ impl<'a> Config<'a> {
     pub(crate) fn prepare(self, watchdog: &Watchdog) -> napi::Result<Prepared> {
         let options = Options::from_json(self.options.get())
             .map_err(|error| invalid("INVALID_OPTIONS", error))?;
-        let mut builder = towline::Session::builder(options).watchdog(watchdog);
+        let mut builder = towline::Session::builder(options)
+            .watchdog(watchdog)
+            .trace_context(self.trace_context);
+        let log = Log::default();
+        if let Some(level) = &self.log {
+            let level = LogLevel::named(level).ok_or_else(|| {
+                let text = format!("logLevel: {level:?} is none; take \"debug\"");
+                invalid("INVALID_OPTIONS", text)
+            })?;
+            builder = builder.on_log(level, log.hook());
+        }
         if self.permission {
             builder = builder.permission_events();
         }
@@ -130,7 +169,11 @@ impl<'a> Config<'a> {
             );
             hooks.extend(ids);
         }
-        Ok(Prepared { builder, hooks })
+        Ok(Prepared {
+            builder,
+            hooks,
+            log,
+        })
     }
 }
 

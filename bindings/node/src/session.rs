@@ -14,7 +14,7 @@ use towline::{
 };
 
 use crate::batch::Batch;
-use crate::config::{Config, Prepared, ServerEntry};
+use crate::config::{Config, Log, Prepared, ServerEntry};
 use crate::error::{invalid, to_js};
 use crate::host::NativeHost;
 use crate::long::LongMessage;
@@ -60,6 +60,8 @@ pub struct NativeSession {
     /// Calls that JavaScript's store does.
     store_calls: RefCell<HashMap<u64, StoreCallHandle>>,
     last_store_call: Cell<u64>,
+    /// Records of the log that wait.
+    log: Log,
     /// Uuids that the application gave its prompts.
     named: RefCell<HashSet<String>>,
 }
@@ -69,6 +71,7 @@ pub(crate) struct Started {
     session: Session,
     pipe: Option<HostEnd>,
     launch: Option<String>,
+    log: Log,
 }
 
 /// A builder with everything of a configuration document.
@@ -79,7 +82,7 @@ pub(crate) fn prepare(config: &str) -> napi::Result<Prepared> {
 }
 
 /// Starts the CLI, or with `piped` has JavaScript start it.
-pub(crate) fn start(builder: SessionBuilder, piped: bool) -> Result<Started, Error> {
+pub(crate) fn start(builder: SessionBuilder, log: Log, piped: bool) -> Result<Started, Error> {
     let (mut pipe, mut launch) = (None, None);
     let session = match piped {
         false => builder.start(),
@@ -94,6 +97,7 @@ pub(crate) fn start(builder: SessionBuilder, piped: bool) -> Result<Started, Err
         session,
         pipe,
         launch,
+        log,
     })
 }
 
@@ -104,7 +108,7 @@ impl NativeSession {
     #[napi(constructor)]
     pub fn new(host: &NativeHost, config: String, piped: bool) -> napi::Result<NativeSession> {
         let prepared = prepare(&config)?;
-        let started = start(prepared.builder, piped).map_err(to_js)?;
+        let started = start(prepared.builder, prepared.log, piped).map_err(to_js)?;
         NativeSession::open(host.id(), config, prepared.hooks, started)
     }
 
@@ -149,6 +153,9 @@ impl NativeSession {
                 Err(error) => return Err(to_js(error)),
             }
             events.extend(polled);
+        }
+        for record in self.log.take() {
+            batch.log(&record);
         }
         while let Some(event) = events.pop_front() {
             match event {
@@ -471,6 +478,7 @@ impl NativeSession {
             session,
             pipe,
             launch,
+            log,
         } = started;
         let session = Arc::new(session);
         let waiter = Waiter::get().map_err(|error| to_js(Error::Wait(error)))?;
@@ -492,6 +500,7 @@ impl NativeSession {
             requests: RefCell::default(),
             store_calls: RefCell::default(),
             last_store_call: Cell::default(),
+            log,
             named: RefCell::default(),
         })
     }

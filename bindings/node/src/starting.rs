@@ -50,7 +50,7 @@ impl Task for Starting {
             let materialized = builder.materialize(plan).map_err(to_js)?;
             builder = builder.materialized(materialized);
         }
-        let started = start(builder, self.piped).map_err(to_js)?;
+        let started = start(builder, prepared.log, self.piped).map_err(to_js)?;
         Ok((prepared.hooks, started))
     }
 

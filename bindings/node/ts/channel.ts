@@ -95,6 +95,8 @@ export interface Handlers {
   notified(server: string, message: unknown): void;
   stderr(line: string): void;
   diagnostic(text: string): void;
+  /** A record of the log: `['l', level, target, message, fields, sessionId, turn]`. */
+  log(event: any): void;
   /** Does a call of the core's with the application's store. */
   store(call: StoreCall): Promise<unknown>;
   /** The process is gone. */
@@ -453,6 +455,9 @@ export class Channel implements Watched {
         break;
       case 'd':
         this.handlers.diagnostic(event[1]);
+        break;
+      case 'l':
+        this.handlers.log(event);
         break;
       case 'x':
         this.finished(event[1], event[2]);

@@ -2,6 +2,7 @@
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js' with { 'resolution-mode': 'import' };
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { messageOf, withSignal, type Answered, type Asked, type Channel } from './channel.js';
+import { contextOf } from './tracing.js';
 import { toolSchema, type ToolSchema } from './schema.js';
 import type {
   AnyZodRawShape,
@@ -196,6 +197,7 @@ export class Servers {
     const extra = {
       requestId: message?.id,
       _meta: message?.params?._meta,
+      ...(asked.detail.trace && { traceContext: contextOf(asked.detail.trace) }),
       sendNotification: async (notification: { method: string; params?: object }) =>
         channel.mcpNotify(server, notification.method, notification.params),
       sendRequest: async () => {

@@ -6,6 +6,7 @@ import { AbortError, TowlineError } from './errors.js';
 import type { NativeStore } from './native.js';
 import { capabilities } from './store-calls.js';
 import { nativeOf } from './stores.js';
+import { Trace } from './tracing.js';
 import type { HookCallback, HookCallbackMatcher } from './types/hook-callbacks.js';
 import type { Options } from './types/options.js';
 import type { SessionStore } from './types/session-store.js';
@@ -19,6 +20,8 @@ const HOST_SIDE = [
   'onUserDialog',
   'onControlRequest',
   'onDiagnostic',
+  'onLog',
+  'logLevel',
   'spawnClaudeCodeProcess',
   'sessionStore',
   'stderr',
@@ -48,6 +51,8 @@ export interface Prepared {
   store: SessionStore | undefined;
   /** The same, if it is one of the core's. */
   nativeStore: NativeStore | undefined;
+  /** The trace that callbacks belong to. */
+  trace: Trace;
 }
 
 /** The CLI that comes with an installed official package, if there is one. */
@@ -105,6 +110,12 @@ export function prepare(options: Options): Prepared {
     else delete core.mcpServers;
   }
   const env = { ...(options.env ?? process.env) };
+  const trace = new Trace();
+  if (!options.env && (options.traceparent ?? trace.carrier.traceparent) !== undefined) {
+    // What is inherited is not what the application gives.
+    delete env.TRACEPARENT;
+    delete env.TRACESTATE;
+  }
   Object.assign(core, {
     dialect: 'typescript',
     env,
@@ -122,11 +133,13 @@ export function prepare(options: Options): Prepared {
     elicitation: options.onElicitation !== undefined,
     other: options.onControlRequest !== undefined,
     stderr: options.stderr !== undefined,
+    log: options.onLog && (options.logLevel ?? (options.wireLog === 'log' ? 'trace' : 'debug')),
+    traceContext: Object.entries(trace.carrier),
     hooks,
     servers: servers.entries,
     store: sessionStore && !native ? capabilities(sessionStore) : undefined,
   });
-  return { config, options, servers, hooks: callbacks, store: sessionStore, nativeStore: native };
+  return { config, options, servers, hooks: callbacks, store: sessionStore, trace, nativeStore: native };
 }
 
 /** Throws for what cannot be, before anything is started. */

@@ -1,6 +1,7 @@
 /** What the CLI asks, brought to the application's callbacks and back. */
 import { withSignal, type Answered, type Asked, type Channel, type Handlers } from './channel.js';
 import type { Prepared } from './options.js';
+import type { LogRecord } from './types/options.js';
 import type { CanUseToolOptions } from './types/permissions-callbacks.js';
 import { callStore, type StoreCall } from './store-calls.js';
 
@@ -29,6 +30,10 @@ export class Requests implements Handlers {
   }
 
   ask(asked: Asked): Promise<Answered> {
+    return this.prepared.trace.run(asked, () => this.serve(asked));
+  }
+
+  private serve(asked: Asked): Promise<Answered> {
     switch (asked.kind) {
       case 'permission':
         return this.permission(asked);
@@ -62,6 +67,17 @@ export class Requests implements Handlers {
   diagnostic(text: string): void {
     try {
       this.prepared.options.onDiagnostic?.(text);
+    } catch {
+      // As for stderr.
+    }
+  }
+
+  log([, level, target, message, fields, sessionId, turn]: any): void {
+    const record: LogRecord = { level, target, message, fields };
+    if (sessionId !== null) record.sessionId = sessionId;
+    if (turn !== null) record.turn = turn;
+    try {
+      this.prepared.options.onLog?.(record);
     } catch {
       // As for stderr.
     }

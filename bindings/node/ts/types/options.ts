@@ -162,12 +162,30 @@ export type OfficialOptions = {
   spawnClaudeCodeProcess?: (options: SpawnOptions) => SpawnedProcess;
 };
 
+/** Something that happened in a session. */
+export type LogRecord = {
+  level: 'error' | 'warn' | 'info' | 'debug' | 'trace';
+  /** What it is about: `towline.session`, `towline.turn`, `towline.request`, `towline.callback`, … */
+  target: string;
+  /** A short sentence. */
+  message: string;
+  /** More of it: outcomes, durations in milliseconds, counters. */
+  fields: Record<string, string | number>;
+  sessionId?: string;
+  /** The number of the prompt. */
+  turn?: number;
+};
+
 /** What only Towline has. Times are in milliseconds; `null` or 0 is no limit. */
 export type TowlineOptions = {
   /** Answers control requests of unknown subtypes. */
   onControlRequest?: OnControlRequest;
   /** Told of oddities that end nothing: skipped lines, refused answers, an old CLI. */
   onDiagnostic?: (text: string) => void;
+  /** Told of what happens in the session; nothing secret stands in it. */
+  onLog?: (record: LogRecord) => void;
+  /** Up to which level; `'debug'`, or with `wireLog: 'log'` `'trace'`. */
+  logLevel?: LogRecord['level'];
   /** What stands before the CLI on the command line: `['ssh', 'host']`. */
   launcher?: string[];
   /** Whether it hands its arguments to a shell, so that each is quoted; unset: for `ssh`. */
