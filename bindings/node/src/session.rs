@@ -1,7 +1,7 @@
 //! A session as JavaScript holds it.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use napi::bindgen_prelude::{Array, Null};
@@ -49,7 +49,9 @@ pub struct NativeSession {
     config: String,
     batch: RefCell<Batch>,
     /// Polled, but not handed over yet: what stands behind a message too long to share a batch.
-    events: RefCell<VecDeque<Event>>,
+    events: RefCell<std::vec::IntoIter<Event>>,
+    /// How many events there may be next time.
+    expected: Cell<usize>,
     /// A message that JavaScript takes piece by piece.
     long: RefCell<Option<LongMessage>>,
     /// The stream to a CLI that JavaScript has started.
@@ -141,8 +143,8 @@ impl NativeSession {
         let mut flags = 0;
         let mut single = None;
         let mut events = self.events.borrow_mut();
-        if events.is_empty() {
-            let mut polled = Vec::new();
+        if events.len() == 0 {
+            let mut polled = Vec::with_capacity(self.expected.get());
             match self
                 .session
                 .poll_batch(BATCH_EVENTS, BATCH_BYTES, &mut polled)
@@ -152,20 +154,26 @@ impl NativeSession {
                 Err(Error::Closed) => flags |= CLOSED,
                 Err(error) => return Err(to_js(error)),
             }
-            events.extend(polled);
+            self.expected.set(polled.len());
+            *events = polled.into_iter();
         }
         for record in self.log.take() {
             batch.log(&record);
         }
-        while let Some(event) = events.pop_front() {
+        loop {
+            // One that would not share a batch is left for the next.
+            let is_long = events
+                .as_slice()
+                .first()
+                .is_some_and(|event| self.is_long(event));
+            if is_long && batch.count > 0 {
+                break;
+            }
+            let Some(event) = events.next() else {
+                break;
+            };
             match event {
-                Event::Message { message, turn }
-                    if message.json().len() > LONG_MESSAGE && !self.is_hidden(&message) =>
-                {
-                    if batch.count > 0 {
-                        events.push_front(Event::Message { message, turn });
-                        break;
-                    }
+                Event::Message { message, turn } if is_long => {
                     batch.single(turn);
                     single = Some(match LongMessage::plan(message.json()) {
                         Some((rest, pieces)) => {
@@ -188,9 +196,11 @@ impl NativeSession {
                 }
             }
         }
-        if !events.is_empty() {
+        match events.len() {
+            // An idle session keeps no memory for them.
+            0 => *events = Vec::new().into_iter(),
             // The end is behind them.
-            flags = (flags | MORE) & !CLOSED;
+            _ => flags = (flags | MORE) & !CLOSED,
         }
         batch.finish();
         if self.session.turn_open() {
@@ -494,6 +504,7 @@ impl NativeSession {
             config,
             batch: RefCell::default(),
             events: RefCell::default(),
+            expected: Cell::default(),
             long: RefCell::default(),
             pipe,
             launch,
@@ -507,6 +518,12 @@ impl NativeSession {
 
     fn answer(&self, key: u64, answer: &Answer<'_>) -> Result<(), Error> {
         self.session.respond(RequestKey(key), answer)
+    }
+
+    /// Whether this is a message that travels by itself.
+    fn is_long(&self, event: &Event) -> bool {
+        matches!(event, Event::Message { message, .. }
+            if message.json().len() > LONG_MESSAGE && !self.is_hidden(message))
     }
 
     /// Messages that the CLI sends because of what this library asked for, not the application: the

@@ -211,13 +211,19 @@ impl Handlers {
         core: &mut Core,
         event: connection::Event,
     ) -> Delivered<Event> {
+        // Most events are messages, which no handler is for.
+        let event = match event {
+            connection::Event::Message { message, turn } => {
+                return Delivered::Event(Event::Message { message, turn });
+            }
+            event => event,
+        };
         let event = match self.serve(shared, core, event) {
             Ok(serve) => return Delivered::Served(serve),
             Err(event) => *event,
         };
         Delivered::Event(match event {
             connection::Event::Initialized(message) => Event::Initialized(message),
-            connection::Event::Message { message, turn } => Event::Message { message, turn },
             connection::Event::Request(request) => {
                 let span = core.callback_span(request.key);
                 Event::Request(RequestHandle::new(self.shared.clone(), request, span))
