@@ -249,6 +249,14 @@ typedef enum {
      */
     TOWLINE_ERR_STATE = 47,
     /**
+     * All sessions that the pool may have are in use (maxSessions), and none came back in time.
+     */
+    TOWLINE_ERR_POOL_FULL = 48,
+    /**
+     * The conversation that was asked for is in use.
+     */
+    TOWLINE_ERR_IN_USE = 49,
+    /**
      * The CLI ended before it had opened the session.
      */
     TOWLINE_ERR_EXITED_EARLY = 50,
@@ -513,6 +521,19 @@ typedef struct towline_event towline_event;
  * while they run. Functions on it can be called from any thread.
  */
 typedef struct towline_options towline_options;
+
+/**
+ * Sessions that are started before anybody needs them, so that a first prompt costs no start-up,
+ * and conversations that are kept open for their next prompt, within a limit on the number of
+ * processes. Freed with towline_pool_free().
+ *
+ * It starts no thread: towline_pool_poll(), _fill(), _take() and _close() do the I/O and run the
+ * callbacks of the sessions that wait, on the thread that calls them. A pool that nobody polls still
+ * has its processes started ahead; health and age of its sessions are then looked at by the next
+ * take. All functions can be called from any thread; in a callback of a session that the pool holds
+ * those that wait fail with TOWLINE_ERR_REENTRANT.
+ */
+typedef struct towline_pool towline_pool;
 
 /**
  * A request of the CLI, to be answered once, by one of the towline_request_ functions that do so
@@ -1265,7 +1286,7 @@ const char *towline_session_capabilities_json(towline_session *session, size_t *
  * requestsPending, requestsReceived (permissions, hooks, tool calls, …), requestsOpen,
  * diagnostics, shed (events dropped while closing), queueHighWater and writeHighWater (the
  * most bytes that waited for the host and for the CLI), and startup with the milliseconds from the call that created the session
- * until spawnedMs, initializedMs and firstMessageMs, null for what has not happened. Free *json with towline_buffer_free().
+ * until spawnedMs, initializedMs, takenMs (from a pool) and firstMessageMs, null for what has not happened. Free *json with towline_buffer_free().
  */
 towline_status towline_session_stats_json(towline_session *session,
                                           towline_buffer **json,
@@ -1409,6 +1430,131 @@ towline_status towline_session_mcp_send(towline_session *session,
                                         const char *message,
                                         size_t len,
                                         towline_error **error);
+
+/**
+ * Makes a pool of sessions with these options, callbacks and tools, of which it takes a copy, and
+ * starts their processes. limits is a JSON object, NULL for the defaults: size (sessions kept
+ * warm, default 1), maxSessions (most at a time, of all kinds; null is no limit), idleTimeoutMs
+ * (a session unused for this long is closed and, if warm, replaced; 600000), checkIntervalMs (how
+ * often one that waits is asked for a sign of life; 30000), checkTimeoutMs (5000),
+ * takeTimeoutMs (60000).
+ *
+ * Errors: TOWLINE_ERR_OPTION for the limits; TOWLINE_ERR_TOOL; TOWLINE_ERR_STATE for options with a
+ * transport. A start that fails is told by towline_pool_take().
+ */
+towline_status towline_pool_create(const towline_options *options,
+                                   const char *limits,
+                                   size_t len,
+                                   towline_pool **pool,
+                                   towline_error **error);
+
+/**
+ * Gives a session that is open and lives: a warm one at once, else one that is started. With a
+ * session_id the one of that conversation: the parked one, else one that resumes it. *session
+ * belongs to the caller, who gives it back with towline_pool_put_back() or ends it with
+ * towline_session_free(). Waits up to timeout_ms; below 0 as long as takeTimeoutMs says.
+ *
+ * Errors: those of the start, with the end of the CLI's stderr; TOWLINE_ERR_POOL_FULL,
+ * TOWLINE_TIMEOUT when none was ready in time, TOWLINE_ERR_IN_USE for a conversation that somebody
+ * else has, TOWLINE_ERR_CLOSED, TOWLINE_ERR_REENTRANT.
+ */
+towline_status towline_pool_take(towline_pool *pool,
+                                 const char *session_id,
+                                 size_t len,
+                                 int64_t timeout_ms,
+                                 towline_session **session,
+                                 towline_error **error);
+
+/**
+ * Gives a session back. One with a conversation is parked under its session id; one that never had
+ * a prompt is warm again, for anybody. Events that were not polled stay in it. session is freed,
+ * unless this fails.
+ *
+ * Errors: TOWLINE_ERR_STATE when a turn of it is open, when it has ended or has no id, and when it is
+ * of another pool; TOWLINE_ERR_BUSY while a call on it runs.
+ */
+towline_status towline_pool_put_back(towline_pool *pool,
+                                     towline_session *session,
+                                     towline_error **error);
+
+/**
+ * Ends a session that was taken and frees it without waiting: the pool sees its process through.
+ *
+ * Errors: TOWLINE_ERR_STATE when it is of another pool; TOWLINE_ERR_BUSY while a call on it runs.
+ */
+towline_status towline_pool_discard(towline_pool *pool,
+                                    towline_session *session,
+                                    towline_error **error);
+
+/**
+ * Does what is due: starts, opens, checks, replaces and closes sessions and runs their callbacks.
+ * Waits for something to do, up to timeout_ms, below 0 for ever.
+ *
+ * Errors: TOWLINE_ERR_REENTRANT, TOWLINE_ERR_SYSTEM.
+ */
+towline_status towline_pool_poll(towline_pool *pool, int64_t timeout_ms, towline_error **error);
+
+/**
+ * Polls until as many sessions are warm as shall be, or there is no room for more.
+ * TOWLINE_TIMEOUT, without an error object, when that takes longer than timeout_ms.
+ *
+ * Errors: TOWLINE_ERR_CLOSED, TOWLINE_ERR_REENTRANT, TOWLINE_ERR_SYSTEM.
+ */
+towline_status towline_pool_fill(towline_pool *pool, int64_t timeout_ms, towline_error **error);
+
+/**
+ * The descriptor to watch for reading in an event loop: ready whenever a poll with a limit of 0
+ * would get on, together with towline_pool_next_timeout(). It belongs to the pool: neither read nor
+ * close it.
+ */
+towline_status towline_pool_fd(towline_pool *pool, int32_t *fd, towline_error **error);
+
+/**
+ * How many milliseconds the event loop may wait on the descriptor before it must poll all the
+ * same; -1 is for ever.
+ */
+towline_status towline_pool_next_timeout(towline_pool *pool,
+                                         int64_t *timeout_ms,
+                                         towline_error **error);
+
+/**
+ * Makes a waiting poll of the pool return. From any thread.
+ */
+towline_status towline_pool_wake(towline_pool *pool, towline_error **error);
+
+/**
+ * Counters, a JSON object: warm, parked, starting, handedOut, closing, waiting (calls
+ * that wait for a session) are numbers of this moment; started, resumed, hits, misses,
+ * failed (starts), exited, unhealthy, idle, evicted (closed to make room) are counts;
+ * failures is how many starts have failed in a row and lastFailure why, or null. Free *json
+ * with towline_buffer_free().
+ */
+towline_status towline_pool_stats_json(towline_pool *pool,
+                                       towline_buffer **json,
+                                       towline_error **error);
+
+/**
+ * Begins to close the pool and returns at once: every session it holds is closed, who waits for one
+ * gets TOWLINE_ERR_CLOSED. Polling sees it through. Sessions that were taken are their users'.
+ */
+towline_status towline_pool_begin_close(towline_pool *pool, towline_error **error);
+
+/**
+ * Closes the pool and waits until all sessions that it holds have ended: at the same time, each
+ * within the graces of its options. Any number of times.
+ *
+ * Errors: TOWLINE_ERR_REENTRANT, TOWLINE_ERR_SYSTEM.
+ */
+towline_status towline_pool_close(towline_pool *pool, towline_error **error);
+
+/**
+ * Ends what the pool holds, with graces of at most one second each, and frees it. NULL is fine.
+ * Sessions that were taken stay their users'. After fork() the child's copy is freed and the
+ * parent's pool goes on.
+ *
+ * Errors: TOWLINE_ERR_BUSY while a call on it runs: then nothing has happened.
+ */
+towline_status towline_pool_free(towline_pool *pool);
 
 /**
  * The key of the request, unique within its session; 0 when request is none.

@@ -6,7 +6,9 @@ use std::ffi::{c_char, CString};
 use serde_json::{Map, Value};
 use towline_core::protocol::connection::LocalError;
 use towline_core::protocol::control;
-use towline_core::{Error, Exit, Failure as CliFailure, OptionsError, RequestError, StartError};
+use towline_core::{
+    Error, Exit, Failure as CliFailure, OptionsError, PoolError, RequestError, StartError,
+};
 
 use crate::boundary;
 use crate::handle::{self, handle};
@@ -232,6 +234,29 @@ impl From<RequestError> for Failure {
     }
 }
 
+impl From<PoolError> for Failure {
+    fn from(error: PoolError) -> Failure {
+        let message = error.to_string();
+        match error {
+            PoolError::Full { waited_ms, .. } => {
+                Failure::new(TOWLINE_ERR_POOL_FULL, message).with("limitMs", waited_ms)
+            }
+            PoolError::NotReady { waited_ms } => {
+                Failure::new(TOWLINE_TIMEOUT, message).with("limitMs", waited_ms)
+            }
+            PoolError::InUse { waited_ms, .. } => {
+                Failure::new(TOWLINE_ERR_IN_USE, message).with("limitMs", waited_ms)
+            }
+            PoolError::Closed => Failure::new(TOWLINE_ERR_CLOSED, message),
+            PoolError::Options(_) => Failure::new(TOWLINE_ERR_OPTION, message),
+            PoolError::OneSession(option) => {
+                Failure::new(TOWLINE_ERR_LAUNCH, message).with("option", option)
+            }
+            _ => Failure::new(TOWLINE_ERR_STATE, message),
+        }
+    }
+}
+
 impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
         let message = error.to_string();
@@ -264,6 +289,7 @@ impl From<Error> for Failure {
             Error::TimedOut { limit_ms } => {
                 Failure::new(TOWLINE_TIMEOUT, message).with("limitMs", limit_ms)
             }
+            Error::Pool(error) => error.into(),
             Error::Wait(_) => Failure::new(TOWLINE_ERR_SYSTEM, message),
             _ => Failure::new(TOWLINE_ERR_STATE, message),
         }

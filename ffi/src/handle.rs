@@ -176,31 +176,65 @@ pub(crate) unsafe fn free<T: Payload>(handle: *mut T::Opaque) -> Result<(), Fail
     if handle.is_null() {
         return Ok(());
     }
+    let shell = close::<T>(handle)?;
+    // SAFETY: no call is running, and none begins any more.
+    let payload = unsafe { &mut *shell.payload.get() }.take();
+    bury::<T>(handle, shell);
+    drop(payload);
+    Ok(())
+}
+
+/// Gives what a handle holds away and frees it. When `give` fails it has what the handle holds from
+/// then on. Fails while a call on it is running.
+pub(crate) unsafe fn consume<T: Payload>(
+    handle: *mut T::Opaque,
+    give: impl FnOnce(T) -> Result<(), (T, Failure)>,
+) -> Result<(), Failure> {
+    let shell = close::<T>(handle)?;
+    // SAFETY: no call is running, and none begins meanwhile.
+    let payload = unsafe { &mut *shell.payload.get() };
+    let given = match payload.take() {
+        Some(content) => give(content),
+        None => Ok(()),
+    };
+    match given {
+        Ok(()) => {
+            bury::<T>(handle, shell);
+            Ok(())
+        }
+        Err((content, failure)) => {
+            *payload = Some(content);
+            shell.calls.store(0, Ordering::Release);
+            Err(failure)
+        }
+    }
+}
+
+/// Lets no more calls on a handle begin.
+unsafe fn close<'a, T: Payload>(handle: *mut T::Opaque) -> Result<&'a Shell<T>, Failure> {
     let shell = shell::<T>(handle)?;
     let begun = shell
         .calls
         .compare_exchange(0, CLOSING, Ordering::AcqRel, Ordering::Relaxed);
-    if let Err(calls) = begun {
-        return Err(if calls >= CLOSING {
-            wrong::<T>("it was freed")
-        } else {
-            Failure::new(
-                TOWLINE_ERR_BUSY,
-                format!(
-                    "this {} is in use by a call, on another thread or the one this callback runs in",
-                    T::NAME
-                ),
-            )
-        });
+    match begun {
+        Ok(_) => Ok(shell),
+        Err(calls) if calls >= CLOSING => Err(wrong::<T>("it was freed")),
+        Err(_) => Err(Failure::new(
+            TOWLINE_ERR_BUSY,
+            format!(
+                "this {} is in use by a call, on another thread or the one this callback runs in",
+                T::NAME
+            ),
+        )),
     }
+}
+
+/// Keeps the shell of a handle that is closed.
+unsafe fn bury<T: Payload>(handle: *mut T::Opaque, shell: &Shell<T>) {
     shell.magic.store(FREED, Ordering::Release);
-    // SAFETY: no call is running, and none begins any more.
-    let payload = unsafe { &mut *shell.payload.get() }.take();
     // SAFETY: made by `create`, and freed only once, as the count of calls tells.
     let shell = unsafe { Box::from_raw(handle.cast::<Shell<T>>()) };
     T::graveyard().bury(shell);
-    drop(payload);
-    Ok(())
 }
 
 #[cfg(test)]

@@ -24,6 +24,7 @@ mod handle;
 pub mod library;
 pub mod options;
 pub mod options_handlers;
+pub mod pool;
 pub mod request;
 pub mod saved;
 pub mod session;

@@ -4,7 +4,7 @@ use std::ffi::c_char;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use towline_core::{Error, Event, Session};
+use towline_core::{Error, Event, PooledSession, Session};
 
 use crate::boundary;
 use crate::buffer::{self, towline_buffer};
@@ -26,8 +26,25 @@ pub struct towline_session {
     _opaque: [u8; 0],
 }
 
+/// A session of the host's own, or of a pool.
+pub(crate) enum Held {
+    Own(Session),
+    Pooled(PooledSession),
+}
+
+impl std::ops::Deref for Held {
+    type Target = Session;
+
+    fn deref(&self) -> &Session {
+        match self {
+            Held::Own(session) => session,
+            Held::Pooled(session) => session,
+        }
+    }
+}
+
 pub(crate) struct Conversation {
-    pub(crate) session: Session,
+    pub(crate) session: Held,
     owner: u32,
     log: Shared<LineCallback>,
     /// The thread that runs the log callback, 0 for none.
@@ -47,6 +64,21 @@ fn this_thread() -> usize {
 }
 
 impl Conversation {
+    pub(crate) fn new(session: Held, log: Shared<LineCallback>) -> Conversation {
+        Conversation {
+            session,
+            owner: std::process::id(),
+            log,
+            logging: AtomicUsize::new(0),
+            views: Views::default(),
+        }
+    }
+
+    /// The session again, which no call uses; with the log it was given out with.
+    pub(crate) fn into_parts(self) -> (Held, Shared<LineCallback>) {
+        (self.session, self.log)
+    }
+
     /// After a fork the locks of the session may be held for ever.
     fn check_fork(&self) -> Result<(), Failure> {
         match std::process::id() == self.owner {
@@ -114,13 +146,8 @@ pub unsafe extern "C" fn towline_session_create(
         let registered = content.registered;
         let options = registered.complete(content.options);
         let session = registered.start(options)?;
-        out.set(handle::create(Conversation {
-            session,
-            owner: std::process::id(),
-            log: registered.log.clone(),
-            logging: AtomicUsize::new(0),
-            views: Views::default(),
-        }));
+        let session = Conversation::new(Held::Own(session), registered.log.clone());
+        out.set(handle::create(session));
         Ok(())
     })
 }
@@ -409,7 +436,7 @@ pub unsafe extern "C" fn towline_session_capabilities_json(
 /// `requestsPending`, `requestsReceived` (permissions, hooks, tool calls, …), `requestsOpen`,
 /// `diagnostics`, `shed` (events dropped while closing), `queueHighWater` and `writeHighWater` (the
 /// most bytes that waited for the host and for the CLI), and `startup` with the milliseconds from the call that created the session
-/// until `spawnedMs`, `initializedMs` and `firstMessageMs`, `null` for what has not happened. Free `*json` with towline_buffer_free().
+/// until `spawnedMs`, `initializedMs`, `takenMs` (from a pool) and `firstMessageMs`, `null` for what has not happened. Free `*json` with towline_buffer_free().
 #[no_mangle]
 pub unsafe extern "C" fn towline_session_stats_json(
     session: *mut towline_session,
@@ -429,6 +456,7 @@ pub unsafe extern "C" fn towline_session_stats_json(
         let startup = serde_json::json!({
             "spawnedMs": ms(stats.startup.spawned),
             "initializedMs": ms(stats.startup.initialized),
+            "takenMs": ms(stats.startup.taken),
             "firstMessageMs": ms(stats.startup.first_message),
         });
         document.insert("startup".into(), startup);

@@ -66,6 +66,10 @@ pub enum towline_status {
     TOWLINE_ERR_FORKED = 46,
     /// The call does not fit the state that the handle is in.
     TOWLINE_ERR_STATE = 47,
+    /// All sessions that the pool may have are in use (maxSessions), and none came back in time.
+    TOWLINE_ERR_POOL_FULL = 48,
+    /// The conversation that was asked for is in use.
+    TOWLINE_ERR_IN_USE = 49,
 
     /// The CLI ended before it had opened the session.
     TOWLINE_ERR_EXITED_EARLY = 50,
@@ -154,6 +158,8 @@ pub(crate) const STATUSES: &[(towline_status, &core::ffi::CStr)] = &[
     (TOWLINE_ERR_BUSY, c"TOWLINE_ERR_BUSY"),
     (TOWLINE_ERR_FORKED, c"TOWLINE_ERR_FORKED"),
     (TOWLINE_ERR_STATE, c"TOWLINE_ERR_STATE"),
+    (TOWLINE_ERR_POOL_FULL, c"TOWLINE_ERR_POOL_FULL"),
+    (TOWLINE_ERR_IN_USE, c"TOWLINE_ERR_IN_USE"),
     (TOWLINE_ERR_EXITED_EARLY, c"TOWLINE_ERR_EXITED_EARLY"),
     (TOWLINE_ERR_REFUSED, c"TOWLINE_ERR_REFUSED"),
     (

@@ -126,6 +126,7 @@ programs! {
     transport
     event_loop
     observing
+    pool
     bare
     bad_input
     saved

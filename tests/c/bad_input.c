@@ -7,7 +7,7 @@
 
 #include "towline_test.h"
 
-enum kind { OPTIONS, SESSION, REQUEST, EVENT, ERROR_OBJECT, BUFFER, CONNECTION, WAKER, STORE, REPLY, KINDS };
+enum kind { OPTIONS, SESSION, REQUEST, EVENT, ERROR_OBJECT, BUFFER, CONNECTION, WAKER, STORE, REPLY, POOL, KINDS };
 
 enum report {
     REPORTS, /* a status and an error object */
@@ -44,6 +44,19 @@ enum report {
     X(towline_options_bridge_server, OPTIONS, REPORTS, TOWLINE_OK, towline_options_bridge_server(h, "b", error)) \
     X(towline_options_set_transport, OPTIONS, REPORTS, TOWLINE_OK, towline_options_set_transport(h, NULL, NULL, finalize, error)) \
     X(towline_session_create, OPTIONS, REPORTS, TOWLINE_OK, towline_session_create(h, &session, error)) \
+    X(towline_pool_take, POOL, REPORTS, TOWLINE_ERR_CLOSED, towline_pool_take(h, NULL, 0, 0, &session, error)) \
+    X(towline_pool_poll, POOL, REPORTS, TOWLINE_OK, towline_pool_poll(h, 0, error)) \
+    X(towline_pool_fill, POOL, REPORTS, TOWLINE_ERR_CLOSED, towline_pool_fill(h, 0, error)) \
+    X(towline_pool_fd, POOL, REPORTS, TOWLINE_OK, towline_pool_fd(h, &fd, error)) \
+    X(towline_pool_next_timeout, POOL, REPORTS, TOWLINE_OK, towline_pool_next_timeout(h, &number, error)) \
+    X(towline_pool_wake, POOL, REPORTS, TOWLINE_OK, towline_pool_wake(h, error)) \
+    X(towline_pool_stats_json, POOL, REPORTS, TOWLINE_OK, towline_pool_stats_json(h, &buffer, error)) \
+    X(towline_pool_put_back, POOL, REPORTS, TOWLINE_OK, towline_pool_put_back(h, NULL, error)) \
+    X(towline_pool_discard, POOL, REPORTS, TOWLINE_OK, towline_pool_discard(h, NULL, error)) \
+    X(towline_pool_begin_close, POOL, REPORTS, TOWLINE_OK, towline_pool_begin_close(h, error)) \
+    X(towline_pool_close, POOL, REPORTS, TOWLINE_OK, towline_pool_close(h, error)) \
+    X(towline_pool_free, POOL, FREES, TOWLINE_OK, towline_pool_free(h)) \
+    X(towline_pool_create, OPTIONS, REPORTS, TOWLINE_OK, towline_pool_create(h, "{\"size\":0}", TOWLINE_NUL, &pool, error)) \
     X(towline_connection_new, OPTIONS, REPORTS, TOWLINE_OK, towline_connection_new(h, 0, &connection, error)) \
     X(towline_session_free, SESSION, FREES, TOWLINE_OK, towline_session_free(h))                   \
     X(towline_session_connect, SESSION, REPORTS, TOWLINE_OK, towline_session_connect(h, 0, error)) \
@@ -195,6 +208,7 @@ enum report {
     X(towline_options_add_tool_schema, OPTIONS, false, false, TOWLINE_ERR_TOOL, towline_options_add_tool(h, "s2", "t", "d", text, NULL, NULL, NULL, NULL, error)) \
     X(towline_options_add_tool_annotations, OPTIONS, true, false, TOWLINE_ERR_TOOL, towline_options_add_tool(h, "s3", "t", "d", "{}", text, NULL, NULL, NULL, error)) \
     X(towline_options_bridge_server, OPTIONS, false, false, TOWLINE_ERR_ARGUMENT, towline_options_bridge_server(h, text, error)) \
+    X(towline_pool_create, OPTIONS, true, true, TOWLINE_ERR_OPTION, towline_pool_create(h, text, len, &pool, error)) \
     X(towline_session_send, SESSION, false, true, TOWLINE_OK, towline_session_send(h, text, len, NULL, error)) \
     X(towline_session_send_json, SESSION, false, true, TOWLINE_ERR_JSON, towline_session_send_json(h, text, len, NULL, error)) \
     X(towline_session_request_subtype, SESSION, false, false, TOWLINE_OK, towline_session_request(h, text, NULL, 0, NULL, error)) \
@@ -259,6 +273,7 @@ enum report {
 /* Results go here; nobody looks at them. */
 static towline_buffer *buffer;
 static towline_session *session;
+static towline_pool *pool;
 static towline_connection *connection;
 static towline_event *event;
 static towline_store *store;
@@ -443,6 +458,13 @@ static void bad_arguments(void **live) {
     FAILS(TOWLINE_ERR_NULL, "session", towline_session_create(o, NULL, &error));
     FAILS(TOWLINE_ERR_NULL, "connection", towline_connection_new(o, 0, NULL, &error));
     FAILS(TOWLINE_ERR_NULL, "json", towline_options_json(o, NULL, &error));
+    FAILS(TOWLINE_ERR_NULL, "pool", towline_pool_create(o, NULL, 0, NULL, &error));
+    FAILS(TOWLINE_ERR_NULL, "session", towline_pool_take(live[POOL], NULL, 0, 0, NULL, &error));
+    FAILS(TOWLINE_ERR_NULL, "fd", towline_pool_fd(live[POOL], NULL, &error));
+    FAILS(TOWLINE_ERR_NULL, "timeout_ms", towline_pool_next_timeout(live[POOL], NULL, &error));
+    FAILS(TOWLINE_ERR_NULL, "json", towline_pool_stats_json(live[POOL], NULL, &error));
+    FAILS(TOWLINE_ERR_NULL, "session", towline_pool_put_back(live[POOL], NULL, &error));
+    FAILS(TOWLINE_ERR_STATE, "of no pool", towline_pool_put_back(live[POOL], s, &error));
     FAILS(TOWLINE_ERR_NULL, "event", towline_session_poll(s, 0, NULL, &error));
     FAILS(TOWLINE_ERR_NULL, "fd", towline_session_fd(s, NULL, &error));
     FAILS(TOWLINE_ERR_NULL, "timeout_ms", towline_session_next_timeout(s, NULL, &error));
@@ -515,10 +537,13 @@ static void after_fork(void **live) {
         for (size_t n = 0; n < FUNCTION_COUNT; n++) {
             const struct function *function = &functions[n];
             bool answers = function->kind == REQUEST && function->report == REPORTS;
-            if (function->report == FREES || !(function->kind == SESSION || function->kind == STORE || answers)) {
+            bool owned = function->kind == SESSION || function->kind == STORE || function->kind == POOL;
+            if (function->report == FREES || !(owned || answers)) {
                 continue;
             }
-            if (strcmp(function->name, "towline_request_tool_progress") == 0) {
+            /* Their other arguments are not good. */
+            if (strcmp(function->name, "towline_request_tool_progress") == 0 ||
+                function->call == do_towline_pool_put_back || function->call == do_towline_pool_discard) {
                 continue;
             }
             call(function, "after fork", live[function->kind],
@@ -527,6 +552,7 @@ static void after_fork(void **live) {
         CHECK(towline_request_cancelled(live[REQUEST]));
         OK(towline_request_free(live[REQUEST]));
         OK(towline_session_free(live[SESSION]));
+        OK(towline_pool_free(live[POOL]));
         _exit(0);
     }
     CHECK(waitpid(child, &status, 0) == child);
@@ -600,6 +626,7 @@ static void free_all(void **handles) {
     OK(towline_connection_free(handles[CONNECTION]));
     OK(towline_waker_free(handles[WAKER]));
     OK(towline_store_free(handles[STORE]));
+    OK(towline_pool_free(handles[POOL]));
 }
 
 /* A transport that opens nothing and keeps its waker. */
@@ -668,6 +695,7 @@ static void make_all(void **handles) {
     handles[WAKER] = make_waker();
     OK(towline_store_open("memory:", &st, NULL));
     handles[STORE] = st;
+    OK(towline_pool_create(o, "{\"size\":0}", TOWLINE_NUL, (towline_pool **)&handles[POOL], NULL));
 }
 
 static void *live[KINDS], *freed[KINDS];

@@ -16,6 +16,7 @@ const SOURCES: &[&str] = &[
     "transport",
     "session",
     "session_control",
+    "pool",
     "request",
     "event",
     "event_values",

@@ -183,9 +183,7 @@ impl Inner {
         let Some(held) = inside.members.remove(&member) else {
             return inside.policy.gone(member);
         };
-        held.session.refresh();
-        let standing = held.session.standing();
-        if !matches!(standing, Standing::Open | Standing::Flooded) {
+        if !held.session.is_usable() {
             inside.policy.lost(member, Loss::Exited, now);
             inside.members.insert(member, held);
             return;
@@ -194,7 +192,7 @@ impl Inner {
         let Some(session) = Arc::into_inner(held.session) else {
             return inside.policy.gone(member);
         };
-        session.mark_taken();
+        session.note_taken();
         inside.policy.given(ticket, member);
         self.serve(inside, ticket, Ok((member, session)));
     }
@@ -322,9 +320,8 @@ impl Inner {
         let refused = |text| Err(PoolError::NotParked(text).into());
         let session = &taken.session;
         let checked = self.check_owner().and_then(|()| {
-            session.refresh();
             let key = session.was_prompted().then(|| session.session_id());
-            if !matches!(session.standing(), Standing::Open | Standing::Flooded) {
+            if !session.is_usable() {
                 return refused("it has ended");
             }
             match key {

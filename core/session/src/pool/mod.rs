@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Error, StartError};
 use crate::session::{Session, SessionBuilder};
-use crate::{Options, RequestId};
+use crate::{Options, RequestId, Watchdog};
 use watch::Watch;
 
 /// Sessions that are started before anybody needs them, so that a first prompt costs no start-up,
@@ -103,7 +103,9 @@ impl Pool {
     ///
     /// Fails with [`PoolError::Options`].
     pub fn new(options: Options, limits: PoolOptions) -> Result<Pool, Error> {
-        Pool::with(move || Session::builder(options.clone()), limits)
+        let watchdog = Watchdog::default();
+        let builder = move || Session::builder(options.clone()).watchdog(&watchdog);
+        Pool::with(builder, limits)
     }
 
     /// A pool of sessions that `builder` describes, with their handlers and tools. It is called for

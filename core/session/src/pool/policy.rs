@@ -387,9 +387,10 @@ impl Policy {
         if let Some(member) = self.to_close.pop_front() {
             return Some(Action::Close { member });
         }
-        self.give()
+        // Nobody gets a session whose check is overdue, as when the pool was not driven for long.
+        self.check(now)
+            .or_else(|| self.give())
             .or_else(|| self.start(now))
-            .or_else(|| self.check(now))
             .or_else(|| self.refuse(now))
     }
 

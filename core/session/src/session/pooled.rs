@@ -52,10 +52,16 @@ impl Session {
     /// Does what is ready, without running any code of the host.
     pub(crate) fn refresh(&self) {
         let mut core = self.shared.lock_core();
+        // Whoever polls does it.
+        let Some(polling) = Polling::enter(&self.shared, &mut core, false) else {
+            return;
+        };
         // What cannot be told now is told by the next poll.
         if let Ok(ready) = self.shared.reactor.wait(Some(Duration::ZERO)) {
             core.serve(ready, &self.shared.reactor);
         }
+        drop(core);
+        drop(polling);
     }
 
     pub(crate) fn standing(&self) -> Standing {
@@ -84,16 +90,31 @@ impl Session {
         self.shared.lock_core().is_over()
     }
 
-    pub(crate) fn mark_taken(&self) {
+    /// A pool of the host's own gives it to its user now: [`Startup::taken`](crate::Startup::taken).
+    pub fn note_taken(&self) {
+        if self.shared.check_caller().is_err() {
+            return;
+        }
         let mut core = self.shared.lock_core();
         let asked = core.asked;
         let taken = &mut core.stats.startup.taken;
         taken.get_or_insert_with(|| asked.elapsed());
     }
 
-    /// Whether a prompt was ever sent.
-    pub(crate) fn was_prompted(&self) -> bool {
-        self.shared.lock_core().connection.was_prompted()
+    /// Whether a prompt was ever sent; `false` in a forked child.
+    pub fn was_prompted(&self) -> bool {
+        self.look(|core| Some(core.connection.was_prompted()))
+            .unwrap_or_default()
+    }
+
+    /// Whether it is open and its CLI lives at this moment, as far as the system tells. Reads what is
+    /// ready; events stay for the next poll. `false` in a forked child.
+    pub fn is_usable(&self) -> bool {
+        if self.shared.check_caller().is_err() {
+            return false;
+        }
+        self.refresh();
+        matches!(self.standing(), Standing::Open | Standing::Flooded)
     }
 
     /// Asks for a sign of life; nobody but [`has_answered`](Session::has_answered) sees the answer.

@@ -1,0 +1,157 @@
+/* A pool: warm sessions, parked conversations, the limit, an event loop, the end. */
+#include <poll.h>
+
+#include "towline_test.h"
+
+#define RESULT "{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"ok\",\"num_turns\":1,\"session_id\":\"s\",\"uuid\":\"u\"}"
+#define CHAT                                                                                       \
+    "[{\"repeat\":100,\"steps\":[{\"expect\":{\"type\":\"user\"},\"timeout_ms\":60000},{\"emit\":" RESULT "}]}]"
+
+static void turn(towline_session *session) {
+    OK(towline_session_send(session, "go", TOWLINE_NUL, NULL, NULL));
+    OK(towline_event_free(test_until(session, TOWLINE_TURN_ENDED)));
+}
+
+static int64_t pid_of(towline_session *session) {
+    int64_t pid = 0;
+    OK(towline_session_pid(session, &pid, NULL));
+    return pid;
+}
+
+/* Whether the JSON text of an object has this part. */
+static bool has(towline_buffer *json, const char *part) {
+    bool found = strstr(towline_buffer_data(json, NULL), part) != NULL;
+    OK(towline_buffer_free(json));
+    return found;
+}
+
+static bool stats_have(towline_pool *pool, const char *part) {
+    towline_buffer *json;
+    OK(towline_pool_stats_json(pool, &json, NULL));
+    return has(json, part);
+}
+
+static towline_session *take(towline_pool *pool, const char *id) {
+    towline_session *session = NULL;
+    OK(towline_pool_take(pool, id, TOWLINE_NUL, 20000, &session, NULL));
+    return session;
+}
+
+static void warm(void) {
+    towline_options *options = test_options(CHAT);
+    towline_pool *pool;
+    towline_session *session, *none = NULL;
+    towline_buffer *json;
+    int64_t first;
+    OK(towline_pool_create(options, "{\"size\":1,\"maxSessions\":1}", TOWLINE_NUL, &pool, NULL));
+    OK(towline_options_free(options));
+    OK(towline_pool_fill(pool, 20000, NULL));
+    session = take(pool, NULL);
+    first = pid_of(session);
+    OK(towline_session_stats_json(session, &json, NULL));
+    CHECK(!has(json, "\"initializedMs\":null"));
+    OK(towline_session_stats_json(session, &json, NULL));
+    CHECK(!has(json, "\"takenMs\":null"));
+    FAILS(TOWLINE_ERR_POOL_FULL, "maxSessions",
+          towline_pool_take(pool, NULL, 0, 10, &none, &error));
+    CHECK(none == NULL);
+    /* Without a prompt it is as warm as before. */
+    OK(towline_pool_put_back(pool, session, NULL));
+    session = take(pool, NULL);
+    CHECK(pid_of(session) == first);
+    OK(towline_session_free(session));
+    OK(towline_pool_free(NULL));
+    OK(towline_pool_free(pool));
+}
+
+static void parking(void) {
+    towline_options *options = test_options(CHAT);
+    towline_pool *pool, *other;
+    towline_session *session, *none = NULL;
+    int64_t first;
+    OK(towline_pool_create(options, "{\"size\":0,\"maxSessions\":1}", TOWLINE_NUL, &pool, NULL));
+    OK(towline_pool_create(options, "{\"size\":0}", TOWLINE_NUL, &other, NULL));
+    OK(towline_options_free(options));
+    session = take(pool, NULL);
+    first = pid_of(session);
+    turn(session);
+    FAILS(TOWLINE_ERR_STATE, "another pool", towline_pool_put_back(other, session, &error));
+    CHECK(pid_of(session) == first);
+    OK(towline_pool_put_back(pool, session, NULL));
+    /* Freed by that. */
+    FAILS(TOWLINE_ERR_HANDLE, "freed", towline_session_wake(session, &error));
+    CHECK(stats_have(pool, "\"parked\":1"));
+    session = take(pool, "s");
+    CHECK(pid_of(session) == first);
+    turn(session);
+    FAILS(TOWLINE_ERR_POOL_FULL, "in use", towline_pool_take(pool, NULL, 0, 10, &none, &error));
+    FAILS(TOWLINE_ERR_IN_USE, "s is in use", towline_pool_take(pool, "s", 1, 10, &none, &error));
+    OK(towline_pool_put_back(pool, session, NULL));
+    /* Room is made, and the conversation resumed later. */
+    session = take(pool, NULL);
+    CHECK(pid_of(session) != first);
+    OK(towline_session_free(session));
+    session = take(pool, "s");
+    CHECK(stats_have(pool, "\"resumed\":1") && stats_have(pool, "\"evicted\":1"));
+    OK(towline_pool_discard(pool, session, NULL));
+    OK(towline_pool_close(pool, NULL));
+    CHECK(stats_have(pool, "\"handedOut\":0") && stats_have(pool, "\"closing\":0"));
+    FAILS(TOWLINE_ERR_CLOSED, "closed", towline_pool_take(pool, NULL, 0, 0, &session, &error));
+    OK(towline_pool_free(other));
+    OK(towline_pool_free(pool));
+}
+
+static void event_loop(void) {
+    towline_options *options = test_options(CHAT);
+    towline_pool *pool;
+    towline_session *session = NULL;
+    struct pollfd watched;
+    OK(towline_pool_create(options, NULL, 0, &pool, NULL));
+    OK(towline_options_free(options));
+    OK(towline_pool_fd(pool, &watched.fd, NULL));
+    watched.events = POLLIN;
+    while (!stats_have(pool, "\"warm\":1")) {
+        int64_t limit = 0;
+        OK(towline_pool_next_timeout(pool, &limit, NULL));
+        CHECK(limit >= -1);
+        CHECK(poll(&watched, 1, limit < 0 || limit > 20000 ? 20000 : (int)limit) > 0 || limit < 20000);
+        OK(towline_pool_poll(pool, 0, NULL));
+    }
+    OK(towline_pool_wake(pool, NULL));
+    OK(towline_pool_poll(pool, -1, NULL));
+    OK(towline_pool_take(pool, NULL, 0, 0, &session, NULL));
+    turn(session);
+    OK(towline_pool_begin_close(pool, NULL));
+    OK(towline_pool_close(pool, NULL));
+    /* It outlives its pool. */
+    OK(towline_pool_free(pool));
+    turn(session);
+    OK(towline_session_free(session));
+}
+
+static void failures(void) {
+    towline_options *options = test_options(
+        "[{\"expect\":{\"request\":{\"subtype\":\"initialize\"}}},{\"stderr\":\"no luck\\n\"},{\"exit\":3}]");
+    towline_pool *pool = NULL;
+    towline_session *session;
+    FAILS(TOWLINE_ERR_OPTION, "sise", towline_pool_create(options, "{\"sise\":1}", TOWLINE_NUL, &pool, &error));
+    FAILS(TOWLINE_ERR_OPTION, "maxSessions",
+          towline_pool_create(options, "{\"size\":2,\"maxSessions\":1}", TOWLINE_NUL, &pool, &error));
+    CHECK(pool == NULL);
+    OK(towline_pool_create(options, "{\"size\":0}", TOWLINE_NUL, &pool, NULL));
+    FAILS(TOWLINE_ERR_EXITED_EARLY, "no luck", towline_pool_take(pool, NULL, 0, -1, &session, &error));
+    OK(towline_pool_free(pool));
+    OK(towline_options_set_string(options, "resume", "s", 1, NULL));
+    OK(towline_pool_create(options, "{\"size\":0}", TOWLINE_NUL, &pool, NULL));
+    FAILS(TOWLINE_ERR_LAUNCH, "resume", towline_pool_take(pool, NULL, 0, -1, &session, &error));
+    OK(towline_pool_free(pool));
+    OK(towline_options_free(options));
+}
+
+int main(void) {
+    warm();
+    parking();
+    event_loop();
+    failures();
+    return 0;
+}
