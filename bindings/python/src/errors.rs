@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use towline::protocol::launch::LaunchError;
 use towline::{
-    Error, Exit, Failure, LocalError, RawMessage, RequestError, StartError, TurnDeadline,
+    Error, Exit, Failure, LocalError, PoolError, RawMessage, RequestError, StartError, TurnDeadline,
 };
 
 use crate::json;
@@ -67,7 +67,19 @@ pub(crate) fn exception(py: Python<'_>, error: Error) -> PyErr {
             let cause = PyValueError::new_err(error.to_string());
             raise(py, "CLIJSONDecodeError", (text, cause))
         }
+        Error::Pool(error) => pool(py, error),
         error => raise(py, "CLIConnectionError", error.to_string()),
+    }
+}
+
+/// A pool has no session to give; options by their Python names.
+fn pool(py: Python<'_>, error: PoolError) -> PyErr {
+    let text = error.to_string();
+    let text = text.replace("maxSessions", "max_sessions");
+    let text = text.replace("takeTimeoutMs", "take_timeout");
+    match error {
+        PoolError::Options(_) | PoolError::OneSession(_) => PyValueError::new_err(text),
+        _ => raise(py, "CLIConnectionError", text),
     }
 }
 

@@ -6,6 +6,7 @@ mod json;
 mod log;
 mod message;
 mod pipe;
+mod pool;
 mod ready;
 mod request;
 mod session;
@@ -28,6 +29,8 @@ mod _native {
     use crate::message::{SavedField, StreamField};
     #[pymodule_export]
     use crate::pipe::Pipe;
+    #[pymodule_export]
+    use crate::pool::PoolPolicy;
     #[pymodule_export]
     use crate::request::Request;
     #[pymodule_export]

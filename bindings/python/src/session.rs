@@ -495,6 +495,35 @@ impl Session {
         self.session.stderr_tail()
     }
 
+    /// Seconds from the start until the CLI ran, until it had answered `initialize`, until a pool gave
+    /// it out, until the first message of a turn came.
+    #[getter]
+    fn startup(&self) -> [Option<f64>; 4] {
+        let startup = self.session.stats().startup;
+        let phases = [
+            startup.spawned,
+            startup.initialized,
+            startup.taken,
+            startup.first_message,
+        ];
+        phases.map(|took| took.map(|took| took.as_secs_f64()))
+    }
+
+    /// A pool gives it out now.
+    fn note_taken(&self) {
+        self.session.note_taken();
+    }
+
+    /// Whether its CLI lives and is open.
+    fn is_usable(&self) -> bool {
+        self.session.is_usable()
+    }
+
+    /// Whether a prompt was ever sent.
+    fn was_prompted(&self) -> bool {
+        self.session.was_prompted()
+    }
+
     /// Whether a prompt has no result yet.
     fn turn_open(&self) -> bool {
         self.session.turn_open()

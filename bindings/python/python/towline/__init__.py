@@ -42,6 +42,15 @@ if TYPE_CHECKING:
     from .query import (
         query,
     )
+    from ._startup import (
+        Startup as Startup,
+    )
+    from .pool import (
+        Pool as Pool,
+    )
+    from .session_pool import (
+        SessionPool as SessionPool,
+    )
     from .session import (
         Session as Session,
         SessionTurn as SessionTurn,
@@ -402,6 +411,9 @@ _MODULES = {
     "_engine.signals": "CancelSignal",
     "query": "query",
     "session": "Session SessionTurn",
+    "pool": "Pool",
+    "_startup": "Startup",
+    "session_pool": "SessionPool",
     "turns": "Turn",
     "sessions": (
         "ForkSessionResult delete_session delete_session_via_store fork_session "

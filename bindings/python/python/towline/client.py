@@ -172,6 +172,13 @@ class ClaudeSDKClient(AsyncControls):
         """The CLI's answer to `initialize`: commands, agents, models, …"""
         return self._connected().session.capabilities()
 
+    @property
+    def startup(self) -> "towline.Startup":
+        """How long the session took to start, by phase."""
+        from ._startup import Startup
+
+        return Startup(*self._connected().session.startup)
+
     async def disconnect(self) -> None:
         """Ends the session, within the grace periods of the options."""
         engine = self._engine

@@ -118,6 +118,13 @@ class Session(Controls):
         return self._connected().session.session_id
 
     @property
+    def startup(self) -> "towline.Startup":
+        """How long the session took to start, by phase."""
+        from ._startup import Startup
+
+        return Startup(*self._connected().session.startup)
+
+    @property
     def pid(self) -> int | None:
         """The process id of the CLI, while it is known."""
         return self._connected().session.pid

@@ -263,12 +263,29 @@ class BlockingEngine:
 
     def _step(self) -> None:
         """Works once."""
-        done = iter((False, True))
+        # It is asked before it is known who works, and again by whoever does.
+        done = iter((False, False))
         self.until(lambda: next(done, True))
 
     def request(self, subtype: str, fields: dict[str, Any]) -> dict[str, Any]:
         """Sends a control request and waits for its answer."""
         return self._wait(self.session.request(subtype, dumps(fields) if fields else ""))
+
+    def answers(self, subtype: str, given_up: Callable[[], bool]) -> bool:
+        """Whether a control request is answered, by what it raises if it is refused."""
+        number = self.session.request(subtype)
+        self._answers[number] = None
+        try:
+            self.until(lambda: self._answers[number] is not None or given_up())
+            answer = self._answers[number]
+            if answer is None:
+                self.session.cancel_request(number)
+                return False
+        finally:
+            del self._answers[number]
+        if answer[1] is not None:
+            raise answer[1]
+        return True
 
     def cancel_turn(self, turn: int) -> dict[str, Any]:
         """Takes back a prompt whose turn has not begun."""
@@ -303,6 +320,12 @@ class BlockingEngine:
                 return
             else:
                 self.until(lambda: len(inbox) > 0 or inbox.closed)
+
+    def see_on(self) -> bool:
+        """Works once; whether the session has ended."""
+        if not self._over:
+            self._step()
+        return self._over
 
     def close(self) -> None:
         """Ends the session and waits for the end."""

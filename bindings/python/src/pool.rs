@@ -1,0 +1,160 @@
+//! The decisions of a pool whose sessions Python starts and drives.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use towline::pool::{Action, Loss, Member, Policy, Ticket};
+use towline::PoolOptions;
+
+use crate::errors::exception;
+
+/// The core's policy, with a clock of its own. Members and tickets are numbers.
+#[pyclass(frozen, module = "towline._native")]
+pub(crate) struct PoolPolicy {
+    policy: Mutex<Policy>,
+    epoch: Instant,
+}
+
+impl PoolPolicy {
+    fn lock(&self) -> (MutexGuard<'_, Policy>, u64) {
+        let policy = self.policy.lock().unwrap_or_else(PoisonError::into_inner);
+        (policy, self.epoch.elapsed().as_millis() as u64)
+    }
+}
+
+#[pymethods]
+impl PoolPolicy {
+    /// `options` is a JSON document.
+    #[new]
+    fn new(py: Python<'_>, options: &str) -> PyResult<PoolPolicy> {
+        let policy = PoolOptions::from_json(options).and_then(Policy::new);
+        let policy = policy.map_err(|error| exception(py, error.into()))?;
+        Ok(PoolPolicy {
+            policy: Mutex::new(policy),
+            epoch: Instant::now(),
+        })
+    }
+
+    /// Asks for a session, or for that of a conversation; `limit` is in milliseconds.
+    fn take(&self, key: Option<String>, limit: Option<u64>) -> u64 {
+        let (mut policy, now) = self.lock();
+        policy.take(key, limit, now).0
+    }
+
+    fn cancel(&self, ticket: u64) {
+        self.lock().0.cancel(Ticket(ticket));
+    }
+
+    fn put_back(&self, member: u64, key: Option<String>) {
+        let (mut policy, now) = self.lock();
+        policy.put_back(Member(member), key, now);
+    }
+
+    fn discard(&self, member: u64) {
+        self.lock().0.discard(Member(member));
+    }
+
+    fn close(&self) {
+        self.lock().0.close();
+    }
+
+    fn is_empty(&self) -> bool {
+        self.lock().0.is_empty()
+    }
+
+    fn is_full(&self) -> bool {
+        self.lock().0.is_full()
+    }
+
+    fn is_closed(&self) -> bool {
+        self.lock().0.is_closed()
+    }
+
+    fn opened(&self, member: u64) {
+        let (mut policy, now) = self.lock();
+        policy.opened(Member(member), now);
+    }
+
+    /// The ticket that gets the error, if one does.
+    fn failed(&self, member: u64) -> Option<u64> {
+        let (mut policy, now) = self.lock();
+        policy.failed(Member(member), now).map(|ticket| ticket.0)
+    }
+
+    fn lost(&self, member: u64) {
+        let (mut policy, now) = self.lock();
+        policy.lost(Member(member), Loss::Exited, now);
+    }
+
+    fn answered(&self, member: u64) {
+        let (mut policy, now) = self.lock();
+        policy.answered(Member(member), now);
+    }
+
+    fn given(&self, ticket: u64, member: u64) {
+        self.lock().0.given(Ticket(ticket), Member(member));
+    }
+
+    fn gone(&self, member: u64) {
+        self.lock().0.gone(Member(member));
+    }
+
+    /// What to do next: `("start", member, session id or None)`, `("check", member)`,
+    /// `("close", member)`, `("give", ticket, member)`, `("refuse", ticket, exception)`.
+    fn next<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        let action = {
+            let (mut policy, now) = self.lock();
+            policy.next(now)
+        };
+        let Some(action) = action else {
+            return Ok(None);
+        };
+        let action = match action {
+            Action::Start { member, resume } => ("start", member.0, resume).into_pyobject(py)?,
+            Action::Check { member } => ("check", member.0).into_pyobject(py)?,
+            Action::Close { member } => ("close", member.0).into_pyobject(py)?,
+            Action::Give { ticket, member } => ("give", ticket.0, member.0).into_pyobject(py)?,
+            Action::Refuse { ticket, error } => {
+                let error = exception(py, error.into()).into_value(py);
+                ("refuse", ticket.0, error).into_pyobject(py)?
+            }
+        };
+        Ok(Some(action))
+    }
+
+    /// Seconds until `next` has to be asked again.
+    fn timeout(&self) -> Option<f64> {
+        let (policy, now) = self.lock();
+        let due = policy.deadline()?;
+        Some(due.saturating_sub(now) as f64 / 1000.0)
+    }
+
+    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let stats = self.lock().0.stats();
+        let counts = [
+            ("warm", stats.warm as u64),
+            ("parked", stats.parked as u64),
+            ("starting", stats.starting as u64),
+            ("handed_out", stats.handed_out as u64),
+            ("closing", stats.closing as u64),
+            ("waiting", stats.waiting as u64),
+            ("started", stats.started),
+            ("resumed", stats.resumed),
+            ("hits", stats.hits),
+            ("misses", stats.misses),
+            ("failed", stats.failed),
+            ("failures", u64::from(stats.failures)),
+            ("exited", stats.exited),
+            ("unhealthy", stats.unhealthy),
+            ("idle", stats.idle),
+            ("evicted", stats.evicted),
+        ];
+        let dict = PyDict::new(py);
+        for (name, count) in counts {
+            dict.set_item(name, count)?;
+        }
+        Ok(dict)
+    }
+}
