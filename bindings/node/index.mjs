@@ -25,6 +25,7 @@ export const {
   importSessionToStore,
   listSessions,
   listSubagents,
+  Pool,
   openSession,
   openStore,
   prewarm,

@@ -2,7 +2,7 @@
 
 use serde_json::{json, Value};
 use towline::transcripts::store::TaskError;
-use towline::{Error, Exit, Failure, LocalError, RequestError, StartError};
+use towline::{Error, Exit, Failure, LocalError, PoolError, RequestError, StartError};
 
 /// The stable name of an error.
 fn code(error: &Error) -> &'static str {
@@ -48,6 +48,14 @@ fn code(error: &Error) -> &'static str {
         Error::Failed(_) => "PROCESS_FAILED",
         Error::ErrorResult(_) => "ERROR_RESULT",
         Error::Closed => "SESSION_CLOSED",
+        Error::Pool(error) => match error {
+            PoolError::Full { .. } => "POOL_FULL",
+            PoolError::InUse { .. } => "SESSION_IN_USE",
+            PoolError::NotReady { .. } => "TIMED_OUT",
+            PoolError::Closed => "POOL_CLOSED",
+            PoolError::Options(_) | PoolError::OneSession(_) => "INVALID_OPTIONS",
+            _ => "INVALID_ARGUMENT",
+        },
         Error::Forked { .. } => "FORKED",
         Error::TimedOut { .. } => "TIMED_OUT",
         _ => "INTERNAL",

@@ -11,6 +11,7 @@ mod config;
 mod error;
 mod host;
 mod long;
+mod pool;
 mod saved;
 mod session;
 mod starting;

@@ -469,6 +469,45 @@ impl NativeSession {
         self.session.stderr_tail()
     }
 
+    /// Milliseconds from the start until its phases were reached: the CLI ran, it had answered
+    /// `initialize`, a pool gave it out, the first message of a turn came.
+    #[napi]
+    pub fn startup(&self) -> Vec<Option<f64>> {
+        let startup = self.session.stats().startup;
+        let phases = [
+            startup.spawned,
+            startup.initialized,
+            startup.taken,
+            startup.first_message,
+        ];
+        let ms = |took: std::time::Duration| took.as_secs_f64() * 1000.0;
+        phases.into_iter().map(|took| took.map(ms)).collect()
+    }
+
+    /// A pool gives it out now.
+    #[napi]
+    pub fn note_taken(&self) {
+        self.session.note_taken();
+    }
+
+    /// Whether its CLI lives and is open.
+    #[napi]
+    pub fn is_usable(&self) -> bool {
+        self.session.is_usable()
+    }
+
+    /// Whether a prompt was ever sent.
+    #[napi]
+    pub fn was_prompted(&self) -> bool {
+        self.session.was_prompted()
+    }
+
+    /// Whether a prompt has no result yet.
+    #[napi]
+    pub fn turn_open(&self) -> bool {
+        self.session.turn_open()
+    }
+
     /// The session's id, once known.
     #[napi]
     pub fn session_id(&self) -> Option<String> {

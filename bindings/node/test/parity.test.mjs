@@ -25,7 +25,7 @@ const MISSING = {
   matchDeniedModels: "needs the CLI's own table of models",
 };
 /** Names that only Towline has. */
-const MORE = ['TowlineError', 'openSession', 'openStore'];
+const MORE = ['Pool', 'TowlineError', 'openSession', 'openStore'];
 /** Official types that are not here, and why. */
 const MISSING_TYPES = {
   Transport: 'of no exported function; spawnClaudeCodeProcess and the Rust crate take transports',

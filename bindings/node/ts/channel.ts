@@ -13,6 +13,7 @@ import {
 } from './errors.js';
 import { loop, type Watched } from './loop.js';
 import { Spawned } from './spawned.js';
+import type { Startup } from './types/pool.js';
 import type { StoreCall } from './store-calls.js';
 import type { SpawnedProcess, SpawnOptions } from './types/spawn.js';
 import { addon, CLOSED, MORE, TURN_OPEN, type Drained, type NativeSession } from './native.js';
@@ -271,6 +272,27 @@ export class Channel implements Watched {
 
   get sessionId(): string | undefined {
     return this.native?.sessionId() ?? undefined;
+  }
+
+  get startup(): Startup {
+    const [spawnedMs = null, initializedMs = null, takenMs = null, firstMessageMs = null] = this.native?.startup() ?? [];
+    return { spawnedMs, initializedMs, takenMs, firstMessageMs };
+  }
+
+  get isUsable(): boolean {
+    return !this.over && !this.closing && (this.native?.isUsable() ?? false);
+  }
+
+  get wasPrompted(): boolean {
+    return this.native?.wasPrompted() ?? false;
+  }
+
+  get isInTurn(): boolean {
+    return this.native?.turnOpen() ?? false;
+  }
+
+  noteTaken(): void {
+    this.native?.noteTaken();
   }
 
   get stderrTail(): string {

@@ -38,6 +38,9 @@ export type TowlineErrorCode =
   | 'MESSAGES_LOST'
   | 'SESSION_STORE'
   | 'RECORDING'
+  | 'POOL_FULL'
+  | 'POOL_CLOSED'
+  | 'SESSION_IN_USE'
   | 'INTERNAL';
 
 /** How a CLI ended. */

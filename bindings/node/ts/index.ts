@@ -3,6 +3,7 @@ export * from './constants.js';
 export { AbortError, TowlineError, type ProcessFailure, type TowlineErrorCode } from './errors.js';
 export { createSdkMcpServer, tool } from './mcp.js';
 export { InMemorySessionStore } from './memory-store.js';
+export { Pool } from './pool.js';
 export { query, startup } from './query.js';
 export { prewarm } from './spare.js';
 export { openSession } from './session.js';

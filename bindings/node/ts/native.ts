@@ -48,6 +48,12 @@ export interface NativeSession {
   close(): void;
   stderrTail(): string;
   sessionId(): string | null;
+  /** Until it was spawned, initialized, taken from a pool, and had its first message. */
+  startup(): (number | null)[];
+  noteTaken(): void;
+  isUsable(): boolean;
+  wasPrompted(): boolean;
+  turnOpen(): boolean;
   initializePayload(): string;
   addServer(server: string): void;
   /** How JavaScript has to start the CLI; `null` when the addon has. */
@@ -70,6 +76,25 @@ export interface NativeStoreTask {
   finished(): string | null;
 }
 
+/** The decisions of a pool; members and tickets are numbers. */
+export interface NativePool {
+  take(key: string | undefined, limitMs: number | undefined): number;
+  putBack(member: number, key: string | undefined): void;
+  close(): void;
+  isEmpty(): boolean;
+  isFull(): boolean;
+  opened(member: number): void;
+  failed(member: number): number | null;
+  lost(member: number): void;
+  answered(member: number): void;
+  given(ticket: number, member: number): void;
+  gone(member: number): void;
+  /** What to do next, a JSON text. */
+  next(): string | null;
+  timeoutMs(): number | null;
+  stats(): string;
+}
+
 /** One of the core's own stores. */
 export interface NativeStore {
   /** The type's name, for types alone. */
@@ -79,6 +104,7 @@ export interface NativeStore {
 interface Addon {
   NativeHost: new (wake: () => void) => NativeHost;
   NativeSession: new (host: NativeHost, config: string, piped: boolean) => NativeSession;
+  NativePool: new (options: string) => NativePool;
   NativeStoreTask: new (capabilities: string, operation: string) => NativeStoreTask;
   /** As the constructor of `NativeSession`, off this thread. */
   startSession(

@@ -9,6 +9,7 @@ import { runTask } from './store-calls.js';
 import type { McpServerConfig } from './types/mcp-config.js';
 import type { SDKMessage, SDKUserMessage } from './types/messages.js';
 import type { Options } from './types/options.js';
+import type { Startup } from './types/pool.js';
 import type { TowlineQuery, TowlineWarmQuery } from './types/query.js';
 
 type Prompt = string | AsyncIterable<SDKUserMessage>;
@@ -207,6 +208,16 @@ export class RunningQuery {
   /** The session's id, once known. */
   get sessionId(): string | undefined {
     return this.#opened?.sessionId;
+  }
+
+  /** How long the start took, by phase. */
+  get startup(): Startup {
+    return this.opened?.startup ?? { spawnedMs: null, initializedMs: null, takenMs: null, firstMessageMs: null };
+  }
+
+  /** Settles when the process is gone. */
+  get gone(): Promise<void> {
+    return this.opened?.ended ?? Promise.resolve();
   }
 
   /** The end of the CLI's stderr. */

@@ -173,7 +173,7 @@ class RunningTurn {
   }
 }
 
-class RunningSession extends RunningQuery implements Route {
+export class RunningSession extends RunningQuery implements Route {
   /** Messages that no prompt asked for. */
   readonly #others: Queue;
   #finishing = false;
@@ -240,6 +240,27 @@ class RunningSession extends RunningQuery implements Route {
 
   override next(): Promise<IteratorResult<SDKMessage, void>> {
     return this.opened ? this.#others.next() : super.next();
+  }
+
+  // For pools.
+
+  /** Whether its CLI lives and is open. */
+  get isUsable(): boolean {
+    return this.opened?.isUsable ?? false;
+  }
+
+  /** Whether a prompt was ever sent. */
+  get wasPrompted(): boolean {
+    return this.opened?.wasPrompted ?? false;
+  }
+
+  /** Whether a prompt has no result yet. */
+  get isInTurn(): boolean {
+    return this.opened?.isInTurn ?? false;
+  }
+
+  noteTaken(): void {
+    this.opened?.noteTaken();
   }
 
   /** Ends the input; the CLI ends once all is done. Settles when it has. */

@@ -60,11 +60,6 @@ class ClaimedQuery extends RunningQuery {
   claimedBy(claim: Promise<any>): void {
     this.#claim = claim;
   }
-
-  /** Settles when the process is gone. */
-  get gone(): Promise<void> {
-    return this.opened?.ended ?? Promise.resolve();
-  }
 }
 
 class Spare implements TowlineSpareProcess {

@@ -9,6 +9,7 @@ export type * from './messages.js';
 export type * from './options.js';
 export type * from './permissions-callbacks.js';
 export type * from './permissions.js';
+export type * from './pool.js';
 export type * from './query.js';
 export type * from './session-store.js';
 export type * from './session.js';

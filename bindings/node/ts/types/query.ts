@@ -3,6 +3,7 @@ import type { AccountInfo, AgentInfo, EffortLevel, ModelInfo, SdkPluginConfig, S
 import type * as control from './control.js';
 import type { McpServerConfig, McpServerStatus } from './mcp-config.js';
 import type { SDKMessage, SDKUserMessage } from './messages.js';
+import type { Startup } from './pool.js';
 import type { PermissionMode } from './permissions.js';
 import type { Settings } from './settings.js';
 
@@ -84,6 +85,8 @@ export interface TowlineQuery extends Query {
   readonly pid: number | undefined;
   /** The session's id, once known. */
   readonly sessionId: string | undefined;
+  /** How long the start took, by phase. */
+  readonly startup: Startup;
   /** The end of the CLI's stderr. */
   readonly stderrTail: string;
 }

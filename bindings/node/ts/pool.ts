@@ -1,0 +1,263 @@
+/** Sessions started ahead, and conversations kept open. The core decides, this does. */
+import { fromNative, natively, TowlineError, type NativeError } from './errors.js';
+import { addon, type NativePool } from './native.js';
+import { RunningSession } from './session.js';
+import type { SDKMessage, SDKUserMessage } from './types/messages.js';
+import type { Options } from './types/options.js';
+import type { PoolLimits, PoolStats, TakeOptions } from './types/pool.js';
+import type { Session } from './types/session.js';
+
+/** Answered by every CLI at once: an older one refuses it, which is an answer too. */
+const SIGN_OF_LIFE = 'get_binary_version';
+/** The most milliseconds that a timer of Node's takes. */
+const LONGEST = 2 ** 31 - 1;
+
+type Action =
+  | { do: 'start'; member: number; resume: string | null }
+  | { do: 'check'; member: number }
+  | { do: 'close'; member: number }
+  | { do: 'give'; ticket: number; member: number }
+  | { do: 'refuse'; ticket: number; error: NativeError };
+
+interface Waiting {
+  resolve(session: RunningSession): void;
+  reject(error: unknown): void;
+}
+
+/** A session of a pool, from its start to its end. */
+interface Place {
+  session: RunningSession;
+  closing: boolean;
+}
+
+/**
+ * Sessions that are started before anybody needs them, so that a first prompt costs no start-up, and
+ * conversations that are kept open for their next prompt, within a limit on the number of processes.
+ * Callbacks of the options are those of all its sessions. A pool at rest does not keep the process
+ * from ending.
+ */
+export class Pool implements AsyncDisposable {
+  private readonly policy: NativePool;
+  private readonly takeTimeoutMs: number | null;
+  private readonly places = new Map<number, Place>();
+  private readonly waiting = new Map<number, Waiting>();
+  private fillers: { resolve(): void; reject(error: unknown): void }[] = [];
+  private ended: (() => void)[] = [];
+  private timer: NodeJS.Timeout | undefined;
+  private failure: unknown;
+
+  /** Starts the processes of the warm sessions; `options` name no single conversation. */
+  constructor(
+    private readonly options: Options = {},
+    limits: PoolLimits = {},
+  ) {
+    const ofOne = (['resume', 'continue', 'sessionId'] as const).find((name) => options[name]);
+    if (ofOne !== undefined) {
+      const text = `option ${ofOne} is for one session and not for those of a pool; take the session by its id instead`;
+      throw new TowlineError('INVALID_OPTIONS', text);
+    }
+    const { takeTimeoutMs = 60_000 } = limits;
+    this.takeTimeoutMs = takeTimeoutMs;
+    this.policy = natively(() => new addon.NativePool(JSON.stringify(limits)));
+    this.settle();
+  }
+
+  /**
+   * A session that is open: a warm one at once, else one that is started. With a `sessionId` that of
+   * this conversation: the parked one, else one that resumes it; while somebody else has it, it is
+   * waited for. It is given back with `putBack` or ended with `close`.
+   */
+  take({ sessionId, timeoutMs }: TakeOptions = {}): Promise<Session> {
+    const limit = timeoutMs === undefined ? this.takeTimeoutMs : timeoutMs;
+    const ticket = this.policy.take(sessionId, limit ?? undefined);
+    const taken = new Promise<RunningSession>((resolve, reject) => this.waiting.set(ticket, { resolve, reject }));
+    this.settle();
+    return taken as unknown as Promise<Session>;
+  }
+
+  /**
+   * Gives a session back, which its user must not use any more. One with a conversation is parked under
+   * its session id; one that never had a prompt is warm again, for anybody. Throws when a turn of it is
+   * open, when it has ended or has no id, and when it is of another pool: it stays its user's.
+   */
+  putBack(session: Session): void {
+    const [member, running] = this.member(session);
+    const refused = (why: string): TowlineError =>
+      new TowlineError('INVALID_ARGUMENT', `the session cannot be parked: ${why}`);
+    if (!running.isUsable) throw refused('it has ended');
+    let key: string | undefined;
+    if (running.wasPrompted) {
+      if (running.isInTurn) throw refused('a turn of it is not over');
+      key = running.sessionId;
+      if (key === undefined) throw refused('it has no session id yet');
+    }
+    this.policy.putBack(member, key);
+    this.settle();
+  }
+
+  /** Sends one prompt; the messages of its turn, the result last. The session is ended after that, or put back with `park`. */
+  async *query(
+    prompt: string | SDKUserMessage,
+    { park = false, ...which }: TakeOptions & { park?: boolean } = {},
+  ): AsyncGenerator<SDKMessage, void> {
+    const session = await this.take(which);
+    let parked = false;
+    try {
+      yield* session.send(prompt);
+      if (park) {
+        this.putBack(session);
+        parked = true;
+      }
+    } finally {
+      if (!parked) session.close();
+    }
+  }
+
+  /** Settles when as many sessions are warm as shall be, or there is no room for more; rejects when a start fails. */
+  fill(): Promise<void> {
+    const full = new Promise<void>((resolve, reject) => this.fillers.push({ resolve, reject }));
+    this.settle();
+    return full;
+  }
+
+  get stats(): PoolStats {
+    return JSON.parse(this.policy.stats()) as PoolStats;
+  }
+
+  /** Why the last start failed, if none has succeeded since. */
+  get lastFailure(): unknown {
+    return this.failure;
+  }
+
+  /** Ends all sessions that nobody has, at the same time, and settles when they are gone. Those in use are their users'. */
+  close(): Promise<void> {
+    const ended = new Promise<void>((resolve) => this.ended.push(resolve));
+    this.policy.close();
+    this.settle();
+    return ended;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  private member(session: Session): [number, RunningSession] {
+    const running = session as unknown as RunningSession;
+    for (const [member, place] of this.places) {
+      if (place.session === running) return [member, running];
+    }
+    throw new TowlineError('INVALID_ARGUMENT', 'the session is not of this pool, or has ended');
+  }
+
+  /** Does what the core wants. */
+  private readonly settle = (): void => {
+    for (let text = this.policy.next(); text !== null; text = this.policy.next()) {
+      const action = JSON.parse(text) as Action;
+      switch (action.do) {
+        case 'start':
+          void this.run(action.member, action.resume);
+          break;
+        case 'check':
+          void this.check(action.member);
+          break;
+        case 'close':
+          this.end(action.member);
+          break;
+        case 'give':
+          this.give(action.ticket, action.member);
+          break;
+        case 'refuse':
+          this.settled(action.ticket)?.reject(fromNative(action.error));
+      }
+    }
+    if (this.policy.isFull()) this.filled();
+    if (this.ended.length > 0 && this.policy.isEmpty()) {
+      this.filled();
+      for (const ended of this.ended.splice(0)) ended();
+    }
+    clearTimeout(this.timer);
+    const due = this.policy.timeoutMs();
+    this.timer = due === null ? undefined : setTimeout(this.settle, Math.min(due, LONGEST)).unref();
+    // Somebody waits: that the process lives on until then is wanted.
+    if (this.waiting.size > 0 || this.fillers.length > 0) this.timer?.ref();
+  };
+
+  private settled(ticket: number): Waiting | undefined {
+    const waiting = this.waiting.get(ticket);
+    this.waiting.delete(ticket);
+    return waiting;
+  }
+
+  private filled(): void {
+    for (const { resolve } of this.fillers.splice(0)) resolve();
+  }
+
+  /** Starts a session and sees it to its end. */
+  private async run(member: number, resume: string | null): Promise<void> {
+    let session: RunningSession;
+    try {
+      session = new RunningSession(resume === null ? this.options : { ...this.options, resume });
+    } catch (error) {
+      // Not within the round of work that has asked for it.
+      await Promise.resolve();
+      return this.failed(member, error);
+    }
+    const place = { session, closing: false };
+    this.places.set(member, place);
+    try {
+      await session.initializationResult();
+    } catch (error) {
+      session.close();
+      if (!place.closing) this.failed(member, error, false);
+      await session.gone;
+      return this.gone(member);
+    }
+    this.failure = undefined;
+    this.policy.opened(member);
+    this.settle();
+    await session.gone;
+    this.policy.lost(member);
+    this.gone(member);
+  }
+
+  private failed(member: number, error: unknown, gone = true): void {
+    this.failure = error;
+    for (const { reject } of this.fillers.splice(0)) reject(error);
+    const ticket = this.policy.failed(member);
+    if (ticket !== null) this.settled(ticket)?.reject(error);
+    if (gone) this.gone(member);
+    else this.settle();
+  }
+
+  private gone(member: number): void {
+    this.places.delete(member);
+    this.policy.gone(member);
+    this.settle();
+  }
+
+  private async check(member: number): Promise<void> {
+    try {
+      await this.places.get(member)!.session.request(SIGN_OF_LIFE);
+    } catch (error) {
+      // A refusal is a sign of life too.
+      if (!(error instanceof TowlineError) || error.code !== 'REQUEST_REFUSED') return;
+    }
+    this.policy.answered(member);
+    this.settle();
+  }
+
+  private end(member: number): void {
+    const place = this.places.get(member);
+    if (!place) return this.policy.gone(member);
+    place.closing = true;
+    place.session.close();
+  }
+
+  private give(ticket: number, member: number): void {
+    const place = this.places.get(member);
+    if (!place?.session.isUsable) return this.policy.lost(member);
+    place.session.noteTaken();
+    this.policy.given(ticket, member);
+    this.settled(ticket)?.resolve(place.session);
+  }
+}
