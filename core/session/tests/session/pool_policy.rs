@@ -264,3 +264,21 @@ fn the_least_recently_used_makes_room() {
     assert_eq!(world.all(Is::Starting).len(), 1);
     assert!(world.tickets.contains_key(&ticket));
 }
+
+/// A pool that was not driven for long asks before it gives.
+#[test]
+fn a_session_whose_check_is_overdue_is_not_given() {
+    let mut world = World::new(PoolOptions::default());
+    world.settle(|| true);
+    let member = world.all(Is::Starting)[0];
+    world.open(member);
+    world.settle(|| true);
+    world.now += 31_000;
+    world.take(None, Some(60_000));
+    world.settle(|| true);
+    assert_eq!(world.tickets.len(), 1, "it has not answered yet");
+    world.policy.answered(member, world.now);
+    world.settle(|| true);
+    assert!(world.tickets.is_empty());
+    assert_eq!(world.all(Is::Out), [member]);
+}
