@@ -44,6 +44,7 @@ function watched(seen, note, questioned) {
     onUserDialog: noted('onUserDialog', async () => ({ behavior: 'cancelled' })),
     onControlRequest: noted('onControlRequest', async () => ({})),
     onDiagnostic: noted('onDiagnostic'),
+    onLog: noted('onLog'),
     stderr: noted('stderr'),
     sessionStore: { append: noted('append', async () => {}), load: async () => null },
     spawnClaudeCodeProcess: noted('spawn', ({ command, args, cwd, env, signal }) =>
@@ -78,7 +79,7 @@ test("each session's callbacks run in the context that it was made in", async ()
     ];
   };
   const expected = [
-    'spawn', 'stderr', 'onDiagnostic', 'tool', 'foreign tool', 'hook', 'onElicitation', 'onUserDialog', 'onControlRequest', 'append', 'canUseTool', 'abort',
+    'spawn', 'stderr', 'onDiagnostic', 'onLog', 'tool', 'foreign tool', 'hook', 'onElicitation', 'onUserDialog', 'onControlRequest', 'append', 'canUseTool', 'abort',
   ];
   await Promise.all(
     Array.from({ length: 4 }, async (_, user) => {

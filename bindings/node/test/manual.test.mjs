@@ -28,7 +28,12 @@ function stepsFor(source) {
   const event = { type: 'stream_event', session_id: 's', parent_tool_use_id: null, event: delta };
   const answer = [prompted, { emit: event }, { emit: result() }];
   const prompts = source.includes('Shorter, please') || source.includes('And again') ? 2 : 1;
-  return [...(source.includes('prewarm') ? claim : []), ...Array(prompts).fill(answer).flat()];
+  const settings = [{ expect: { request: { subtype: 'get_settings' } } }, { answer: {} }];
+  return [
+    ...(source.includes('prewarm') ? claim : []),
+    ...Array(prompts).fill(answer).flat(),
+    ...(source.includes('get_settings') ? settings : []),
+  ];
 }
 
 test('the manual has programs', () => {

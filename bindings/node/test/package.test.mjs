@@ -69,8 +69,9 @@ function clone() {
   for (const name of ['LICENSE-APACHE', 'LICENSE-MIT']) copyFileSync(join(root, name), join(copy, name));
   const cargo = join(copy, 'cargo');
   const target = join(copy, 'target');
-  mkdirSync(join(target, 'release'), { recursive: true });
-  writeFileSync(cargo, `#!/bin/sh\necho "$@" > ${copy}/built\ncp ${join(packageFolder, addon)} ${target}/release/libtowline_node.so\n`);
+  for (const profile of ['release', 'debug']) mkdirSync(join(target, profile), { recursive: true });
+  const gives = ['release', 'debug'].map((profile) => `cp ${join(packageFolder, addon)} ${target}/${profile}/libtowline_node.so`);
+  writeFileSync(cargo, `#!/bin/sh\necho "$@" > ${copy}/built\n${gives.join('\n')}\n`);
   chmodSync(cargo, 0o755);
   return { copy, place, env: { CARGO: cargo, CARGO_TARGET_DIR: target } };
 }
@@ -93,6 +94,31 @@ test('npm install of the folder of a clone builds it', () => {
   rmSync(join(copy, 'built'));
   use(application('again', [place], { env }));
   assert.ok(!existsSync(join(copy, 'built')), 'what is built is not built again');
+});
+
+test('prepare builds what is built of other sources, or not optimised', () => {
+  const { copy, place, env } = copied;
+  const built = join(copy, 'built');
+  const options = { cwd: place, env: { ...process.env, ...env } };
+  const prepare = () => {
+    rmSync(built, { force: true });
+    succeed('npm', ['run', 'prepare'], options);
+    return existsSync(built);
+  };
+  prepare();
+  assert.equal(prepare(), false);
+  succeed(process.execPath, [join(place, 'scripts/build.mjs')], options);
+  assert.equal(prepare(), true, 'a debug build is not what is packed');
+  assert.equal(prepare(), false);
+  for (const file of ['core/session/src/new.rs', 'bindings/node/src/lib.rs', 'Cargo.lock']) {
+    mkdirSync(dirname(join(copy, file)), { recursive: true });
+    writeFileSync(join(copy, file), '// changed');
+    assert.equal(prepare(), true, file);
+  }
+  const index = join(place, 'ts/index.ts');
+  writeFileSync(index, `${readFileSync(index, 'utf8')}export const changed = true;\n`);
+  assert.equal(prepare(), false);
+  assert.match(readFileSync(join(place, 'dist/index.js'), 'utf8'), /changed = true/);
 });
 
 /** The names in a tarball, without the folder all are in. */

@@ -35,7 +35,7 @@ test('a session is recorded, and replayed without a CLI', async () => {
   assert.equal((await session.send('hi').result).result, 'done');
   await session.finish();
   await assert.rejects(all(query({ prompt: 'something else', options: { canUseTool, replay: record } })), (error) => {
-    assert.equal(error.name, 'TowlineError');
+    assert.deepEqual([error.name, error.code], ['TowlineError', 'RECORDING']);
     assert.match(error.message, /asked\.jsonl, line \d+[^]*something else/);
     return true;
   });

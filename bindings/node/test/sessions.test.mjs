@@ -38,6 +38,10 @@ async function family(options) {
   const messages = await towline.getSessionMessages(ID, options);
   assert.deepEqual(messages.map(({ type, message }) => [type, message.role]), [['user', 'user'], ['assistant', 'assistant']]);
   assert.deepEqual(await towline.getSessionMessages(ID, { ...options, limit: 1, offset: 1 }), [messages[1]]);
+  for (const limit of [-1, 0, NaN, Infinity, null]) {
+    assert.deepEqual(await towline.getSessionMessages(ID, { ...options, limit, offset: -1 }), messages, String(limit));
+  }
+  assert.deepEqual(await towline.getSessionMessages(ID, { ...options, limit: 1.5 }), [messages[0]]);
   await towline.renameSession(ID, '  a title ', options);
   await towline.tagSession(ID, 'blue', options);
   const info = await towline.getSessionInfo(ID, options);
@@ -91,6 +95,39 @@ test('a summary is folded entry by entry', () => {
   assert.equal(once.mtime, 7);
 });
 
-test('what is wrong with an argument is told by its name here', async () => {
-  await assert.rejects(towline.renameSession('x', 'title'), { message: 'Invalid sessionId: x' });
+test('arguments that are null are absent, and those of a wrong kind are refused by their names', async () => {
+  const ids = (infos) => infos.map(({ sessionId }) => sessionId);
+  assert.deepEqual(ids(await towline.listSessions(null)), ids(await towline.listSessions()));
+  assert.deepEqual(await towline.getSessionMessages(ID, null), await towline.getSessionMessages(ID));
+  assert.deepEqual(await towline.listSubagents(ID, { dir: null, sessionStore: null }), []);
+  await assert.rejects(towline.archiveSession(OTHER, null), { code: 'SESSION_STORE' });
+  for (const sessionStore of [undefined, new towline.InMemorySessionStore()]) {
+    const refused = (what, call) => assert.rejects(call, { name: 'TowlineError', code: 'INVALID_ARGUMENT', message: what });
+    await refused('limit must be a number, not "2"', towline.listSessions({ sessionStore, limit: '2' }));
+    await refused('dir must be a string, not 5', towline.listSessions({ sessionStore, dir: 5 }));
+    for (const id of [5, null, undefined]) {
+      await refused(`sessionId must be a string, not ${id}`, towline.getSessionMessages(id, { sessionStore }));
+      await refused(`sessionId must be a string, not ${id}`, towline.renameSession(id, 'title', { sessionStore }));
+    }
+    await refused('title must be a string, not 5', towline.renameSession(ID, 5, { sessionStore }));
+    await refused('agentId must be a string, not an object', towline.getSubagentMessages(ID, {}, { sessionStore }));
+    await refused('upToMessageId must be a string, not 5', towline.forkSession(ID, { sessionStore, upToMessageId: 5 }));
+  }
+});
+
+test('errors call arguments and methods what they are called here', async () => {
+  const store = new towline.InMemorySessionStore();
+  for (const sessionStore of [undefined, store]) {
+    await assert.rejects(towline.renameSession('x', 'title', { sessionStore }), { message: 'Invalid sessionId: x' });
+    await assert.rejects(towline.tagSession(ID, ' ', { sessionStore }), { message: /null clears the tag/ });
+    await assert.rejects(towline.forkSession(ID, { sessionStore, upToMessageId: 'x' }), { message: 'Invalid upToMessageId: x' });
+  }
+  const bare = { append: async () => {}, load: async () => null };
+  await assert.rejects(towline.listSessions({ sessionStore: bare }), { message: /listSessions\(\)/ });
+  const wrong = () => towline.query({ prompt: 'x', options: { continue: true, sessionStore: bare } });
+  assert.throws(wrong, (error) => {
+    assert.match(error.message, /listSessions/);
+    assert.doesNotMatch(error.message, /[a-z]_[a-z]/);
+    return true;
+  });
 });

@@ -140,6 +140,8 @@ export class Channel implements Watched {
   exit: ProcessFailure | undefined;
   /** The answer to `initialize`; rejects when there is none. */
   readonly initialized: Promise<any>;
+  /** A recording takes the CLI's place: what ends it is the recording's fault. */
+  replays = false;
   /** Where messages go instead of `next`. */
   route: Route | undefined;
   /** Settles when the process is gone. */
@@ -551,7 +553,8 @@ export class Channel implements Watched {
   private finished(failure: NativeFailure, error: NativeError | null): void {
     this.exit = failureOf(failure);
     this.over = true;
-    if (error) this.error ??= fromNative(error);
+    const recording = this.replays && failure.transport;
+    if (error) this.error ??= fromNative(recording ? { ...error, code: 'RECORDING' } : error);
     else if (this.exit.result) this.error ??= errorResult(this.exit);
     this.end();
   }
@@ -705,18 +708,28 @@ export class Channel implements Watched {
 
   /** Sends a prompt of text alone. */
   sendText(text: string): number {
+    // A text that is no well-formed Unicode has its odd halves kept by JSON, and not by a string of Rust's.
+    if (/[\ud800-\udfff]/u.test(text)) {
+      const message = { type: 'user', message: { role: 'user', content: text }, parent_tool_use_id: null };
+      return this.send(message as { uuid?: string });
+    }
     return this.prompt((native) => native.sendText(text));
   }
 
   /** Sends a user message. */
   send(message: { uuid?: string }): number {
-    const json = JSON.stringify(message);
-    return this.prompt((native) => native.send(json, message.uuid));
+    const wrong = (text: string): TowlineError => new TowlineError('INVALID_ARGUMENT', text);
+    if (typeof message !== 'object' || message === null) throw wrong('a prompt is a string, or a user message: an object');
+    const uuid = message.uuid ?? undefined;
+    if (uuid !== undefined && typeof uuid !== 'string') throw wrong('the uuid of a user message is a string');
+    const json = stringified('the user message', message);
+    return this.prompt((native) => native.send(json, uuid));
   }
 
   /** Sends a control request; settles with the payload of its answer. */
   request(subtype: string, payload: object = {}): Promise<any> {
-    const json = JSON.stringify(payload);
+    if (typeof subtype !== 'string') throw new TowlineError('INVALID_ARGUMENT', 'the subtype of a request is a string');
+    const json = stringified('the payload of a request', payload);
     return this.asking((native) => native.request(subtype, json));
   }
 
@@ -742,6 +755,11 @@ export class Channel implements Watched {
       });
       this.account();
     });
+  }
+
+  /** Tells of something odd that ends nothing. */
+  report(text: string): void {
+    this.handlers.diagnostic(text);
   }
 
   /** Passes on a JSON-RPC message of a server that JavaScript runs. */
@@ -801,6 +819,13 @@ export class Channel implements Watched {
       loop.hold(false);
     }
   }
+}
+
+/** The JSON of a value, which has some. */
+export function stringified(what: string, value: unknown): string {
+  const text = JSON.stringify(value) as string | undefined;
+  if (text === undefined) throw new TypeError(`${what} is a ${typeof value}, for which JSON has no words`);
+  return text;
 }
 
 export function messageOf(error: unknown): string {

@@ -126,11 +126,21 @@ function exitMessage(failure: ProcessFailure): string {
   return `Claude Code process ${how}${stderr ? `. stderr: ${stderr}` : ''}`;
 }
 
-/** The core's words, with options and arguments by the names they have here. */
-function named(message: string): string {
-  return message
-    .replaceAll('option cliPath', 'option pathToClaudeCodeExecutable')
-    .replace(/^Invalid session_id: /, 'Invalid sessionId: ');
+/** What the core calls by other names than this package. */
+const NAMES: Record<string, string> = {
+  'option cliPath': 'option pathToClaudeCodeExecutable',
+  continue_conversation: 'continue',
+  '(none clears the tag)': '(null clears the tag)',
+};
+/** What it calls by the same, in snake case. */
+const SNAKE =
+  /\b(?:session_id|agent_id|message_id|up_to_message_id|project_key|session_store|input_schema|include_subagents|batch_size|list_sessions|list_session_summaries|list_subkeys)\b/g;
+
+/** The core's words, with the names that options, arguments and methods have here, and no place in a document that nobody sees. */
+export function named(message: string): string {
+  let words = message.replace(SNAKE, (name) => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()));
+  for (const [theirs, ours] of Object.entries(NAMES)) words = words.replaceAll(theirs, ours);
+  return words.replace(/ at line \d+ column \d+/g, '');
 }
 
 /** A typed error from the addon's description. */
@@ -138,7 +148,9 @@ export function fromNative(described: NativeError): TowlineError {
   const { code, subtype } = described;
   const errorCode = described.errorCode ?? undefined;
   if (!described.failure) {
-    return new TowlineError(code, named(described.message), { subtype, errorCode });
+    // The CLI's own words are left as they are.
+    const words = code === 'REQUEST_REFUSED' ? described.message : named(described.message);
+    return new TowlineError(code, words, { subtype, errorCode });
   }
   const failure = failureOf(described.failure);
   if (failure.result && code !== 'INITIALIZE_REFUSED') {

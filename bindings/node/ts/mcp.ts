@@ -1,7 +1,7 @@
 /** In-process MCP servers: those made here, which the core serves, and those of the MCP SDK. */
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js' with { 'resolution-mode': 'import' };
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
-import { messageOf, withSignal, type Answered, type Asked, type Channel } from './channel.js';
+import { messageOf, stringified, withSignal, type Answered, type Asked, type Channel } from './channel.js';
 import { contextOf } from './tracing.js';
 import { toolSchema, type ToolSchema } from './schema.js';
 import type {
@@ -204,7 +204,11 @@ export class Servers {
         throw new Error('MCP error -32601: Claude Code takes no requests from in-process tools');
       },
     };
-    return ['call', JSON.stringify(await prepared.definition.handler(args as any, withSignal(extra, asked)))];
+    const returned: unknown = await prepared.definition.handler(args as any, withSignal(extra, asked));
+    if (returned === undefined) {
+      throw new Error(`Tool ${name} returned nothing: a tool returns { content: [...] }`);
+    }
+    return ['call', stringified(`what tool ${name} returned`, returned)];
   }
 
   /** Hands a request to a server that runs here; it answers by itself. */

@@ -1,6 +1,7 @@
 /** The application's options, taken apart: what the core reads, and what stays here. */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Servers } from './mcp.js';
 import { AbortError, TowlineError } from './errors.js';
 import type { NativeStore } from './native.js';
@@ -24,6 +25,18 @@ const HOST_SIDE = [
   'logLevel',
   'spawnClaudeCodeProcess',
   'sessionStore',
+  'stderr',
+] as const;
+
+/** Those of them that are called. */
+const CALLBACKS = [
+  'canUseTool',
+  'onElicitation',
+  'onUserDialog',
+  'onControlRequest',
+  'onDiagnostic',
+  'onLog',
+  'spawnClaudeCodeProcess',
   'stderr',
 ] as const;
 
@@ -73,11 +86,20 @@ function installedCli(): string | undefined {
   return undefined;
 }
 
+function wrong(text: string): TowlineError {
+  return new TowlineError('INVALID_OPTIONS', text);
+}
+
 function hookEntries(hooks: Options['hooks']): [HookEntry[], HookCallback[]] {
   const entries: HookEntry[] = [];
   const callbacks: HookCallback[] = [];
   for (const [event, matchers] of Object.entries(hooks ?? {})) {
-    for (const matcher of (matchers ?? []) as HookCallbackMatcher[]) {
+    if (!Array.isArray(matchers ?? [])) throw wrong(`hooks.${event} must be an array of matchers`);
+    for (const [at, matcher] of ((matchers ?? []) as HookCallbackMatcher[]).entries()) {
+      const name = `hooks.${event}[${at}].hooks`;
+      if (!Array.isArray(matcher?.hooks)) throw wrong(`${name} must be an array of callbacks`);
+      const odd = matcher.hooks.findIndex((hook) => typeof hook !== 'function');
+      if (odd >= 0) throw wrong(`${name}[${odd}] must be a function`);
       if (matcher.hooks.length === 0) continue;
       entries.push({
         event,
@@ -92,24 +114,42 @@ function hookEntries(hooks: Options['hooks']): [HookEntry[], HookCallback[]] {
   return [entries, callbacks];
 }
 
+/** The options without what is `null`: that is absent too, but for a limit, which it takes away. */
+function withoutNulls(options: Options): Options {
+  return Object.fromEntries(Object.entries(options).filter(([name, value]) => value !== null || name.endsWith('Ms')));
+}
+
+/** An environment as programs write it: a number or a truth value becomes its text, as for `spawn`. */
+function environment(env: Record<string, unknown>): Record<string, unknown> {
+  const plain = (value: unknown): unknown =>
+    typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint' ? String(value) : value;
+  return Object.fromEntries(Object.entries(env).map(([name, value]) => [name, plain(value)]));
+}
+
 /** Takes the options apart. Throws what is wrong with them. */
-export function prepare(options: Options): Prepared {
+export function prepare(given: Options): Prepared {
+  const options = withoutNulls(given);
   if (options.abortController?.signal.aborted) throw new AbortError('Operation aborted');
   const { sessionStore } = options;
   if (sessionStore !== undefined) checkStore(sessionStore, options);
+  for (const name of CALLBACKS) {
+    if (options[name] !== undefined && typeof options[name] !== 'function') throw wrong(`option ${name} must be a function`);
+  }
   const core: Record<string, unknown> = { ...options };
   for (const name of HOST_SIDE) delete core[name];
   const servers = new Servers();
   if (options.mcpServers) {
     const external: Record<string, unknown> = {};
     for (const [name, server] of Object.entries(options.mcpServers)) {
+      if (server === null) continue;
       if ((server as any).type === 'sdk') servers.add(name, server as any);
       else external[name] = server;
     }
     if (Object.keys(external).length > 0) core.mcpServers = external;
     else delete core.mcpServers;
   }
-  const env = { ...(options.env ?? process.env) };
+  if ((options.cwd as unknown) instanceof URL) core.cwd = fileURLToPath(options.cwd!);
+  const env = environment(options.env ?? process.env);
   const trace = new Trace();
   if (!options.env && (options.traceparent ?? trace.carrier.traceparent) !== undefined) {
     // What is inherited is not what the application gives.
@@ -144,7 +184,6 @@ export function prepare(options: Options): Prepared {
 
 /** Throws for what cannot be, before anything is started. */
 function checkStore(store: SessionStore, options: Options): void {
-  const wrong = (text: string): TowlineError => new TowlineError('INVALID_OPTIONS', text);
   if (typeof store !== 'object' || store === null || typeof store.append !== 'function') {
     throw wrong('option sessionStore is an object with append and load; openStore(url) opens one by its URL');
   }

@@ -87,15 +87,17 @@ export class RunningQuery {
     this.#requests = new Requests(this.#prepared);
     try {
       const { config, store } = this.#prepared;
-      const start = store && starter(this.#prepared, options.spawnClaudeCodeProcess !== undefined);
-      this.#opened = new Channel(config, this.#requests, options.spawnClaudeCodeProcess, start);
+      const { spawnClaudeCodeProcess } = this.#prepared.options;
+      const start = store && starter(this.#prepared, spawnClaudeCodeProcess !== undefined);
+      this.#opened = new Channel(config, this.#requests, spawnClaudeCodeProcess, start);
+      this.#opened.replays = this.#prepared.options.replay !== undefined;
     } catch (error) {
       // What is wrong with the options is the caller's to hear; the rest comes with the messages.
       if (!(error instanceof TowlineError) || error.code.startsWith('INVALID_')) throw error;
       this.#failed = error;
       return;
     }
-    const signal = options.abortController?.signal;
+    const signal = this.#prepared.options.abortController?.signal;
     signal?.addEventListener('abort', this.#onAbort, { once: true });
     void this.#opened.ended.then(() => signal?.removeEventListener('abort', this.#onAbort));
   }
@@ -131,7 +133,7 @@ export class RunningQuery {
     try {
       for await (const message of prompts) {
         if (channel.isOver) return;
-        channel.send(message);
+        sendOnce(channel, message);
       }
       channel.endWhenSettled();
     } catch (error) {
@@ -184,7 +186,7 @@ export class RunningQuery {
 
   async streamInput(stream: AsyncIterable<SDKUserMessage>): Promise<void> {
     const { channel } = this;
-    for await (const message of stream) channel.send(message);
+    for await (const message of stream) sendOnce(channel, message);
     channel.endWhenSettled();
   }
 
@@ -380,6 +382,16 @@ export class RunningQuery {
   async backgroundTasks(toolUseId?: string): Promise<boolean> {
     const answer = await this.request('background_tasks', { tool_use_id: toolUseId });
     return answer.backgrounded ?? true;
+  }
+}
+
+/** Sends a prompt of an iterable's; one that repeats a uuid is told of and left out, as the CLI would leave it. */
+function sendOnce(channel: Channel, message: SDKUserMessage): void {
+  try {
+    channel.send(message as { uuid?: string });
+  } catch (error) {
+    if (!(error instanceof TowlineError) || error.code !== 'DUPLICATE_UUID') throw error;
+    channel.report(error.message);
   }
 }
 

@@ -1,5 +1,5 @@
 /** What the CLI asks, brought to the application's callbacks and back. */
-import { withSignal, type Answered, type Asked, type Channel, type Handlers } from './channel.js';
+import { stringified, withSignal, type Answered, type Asked, type Channel, type Handlers } from './channel.js';
 import type { Prepared } from './options.js';
 import type { LogRecord } from './types/options.js';
 import type { CanUseToolOptions } from './types/permissions-callbacks.js';
@@ -11,8 +11,8 @@ interface Untyped {
   requiresUserInteraction?: boolean;
 }
 
-function json(value: unknown): Answered {
-  return value === null ? null : ['json', JSON.stringify(value ?? {})];
+function json(what: string, value: unknown): Answered {
+  return value === null ? null : ['json', stringified(what, value ?? {})];
 }
 
 /** Answers the CLI by the callbacks of the options. */
@@ -134,7 +134,7 @@ export class Requests implements Handlers {
     const callback = this.hooks.get(detail as string);
     if (!callback) throw new Error(`No hook callback found for ID: ${detail}`);
     const output = await callback(request.input, request.tool_use_id ?? undefined, withSignal({}, asked));
-    return ['json', JSON.stringify(output ?? {})];
+    return ['json', stringified('the hook answer', output ?? {})];
   }
 
   private async elicitation({ request, requestId, signal }: Asked): Promise<Answered> {
@@ -152,7 +152,7 @@ export class Requests implements Handlers {
       },
       { signal, requestId },
     );
-    return json(result);
+    return json('the answer to the elicitation', result);
   }
 
   private async dialog({ request, requestId, signal }: Asked): Promise<Answered> {
@@ -163,12 +163,12 @@ export class Requests implements Handlers {
       payload: request.payload,
       toolUseID: request.tool_use_id,
     };
-    return json(await onUserDialog(asked, { signal, requestId }));
+    return json('the answer to the dialog', await onUserDialog(asked, { signal, requestId }));
   }
 
   private async other({ request, requestId, signal }: Asked): Promise<Answered> {
     const { onControlRequest } = this.prepared.options;
     if (!onControlRequest) throw new Error(`Unsupported control request subtype: ${request.subtype}`);
-    return json(await onControlRequest(request as any, { signal, requestId }));
+    return json('the answer of onControlRequest', await onControlRequest(request as any, { signal, requestId }));
   }
 }

@@ -1,5 +1,5 @@
 /** For tests of applications: what every session store has to do. */
-import { natively, typed } from './errors.js';
+import { named, natively, typed } from './errors.js';
 import { addon } from './native.js';
 import { capabilities, messageOf, runTask } from './store-calls.js';
 import type { SessionStore, SessionStoreEntry } from './types/session-store.js';
@@ -53,8 +53,8 @@ export async function runSessionStoreConformance(
   const tried: string[] = [];
   for (const name of contracts) {
     const task = natively(() => addon.contractTask(name, given));
-    await demand(name, async () => runTask(task, await makeStore()));
-    tried.push(name);
+    await demand(named(name), async () => runTask(task, await makeStore()));
+    tried.push(named(name));
   }
   await demand(TOGETHER, async () => appendsTogether(await makeStore()));
   return [...tried, TOGETHER];
