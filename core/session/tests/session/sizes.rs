@@ -33,7 +33,7 @@ pub(crate) fn lines_about(limit: usize, fake: impl FnOnce(serde_json::Value) -> 
                 length,
                 limit: told,
             }) => {
-                assert_eq!(*told as usize, limit);
+                assert_eq!(*told, limit);
                 seen.push((*length as usize, "skipped"));
             }
             _ => {}
