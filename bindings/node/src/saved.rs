@@ -77,16 +77,19 @@ impl Request {
             "getSessionInfo" => saved
                 .info(id, dir)
                 .map_or_else(nothing, |info| info.to_json()),
-            "getSessionMessages" => {
-                saved.with_messages(id, dir, &messages, SessionMessage::list_to_json)
-            }
+            "getSessionMessages" => saved.with_messages(
+                id,
+                dir,
+                &messages,
+                SessionMessage::list_to_json_with_timestamps,
+            ),
             "listSubagents" => serde_json::json!(saved.subagents(id, dir)).to_string(),
             "getSubagentMessages" => saved.with_subagent_messages(
                 id,
                 &self.agent_id,
                 dir,
                 &messages,
-                SessionMessage::list_to_json,
+                SessionMessage::list_to_json_with_timestamps,
             ),
             "renameSession" => {
                 let title = self.title.as_deref().unwrap_or_default();

@@ -38,6 +38,7 @@ async function family(options) {
   const messages = await towline.getSessionMessages(ID, options);
   assert.deepEqual(messages.map(({ type, message }) => [type, message.role]), [['user', 'user'], ['assistant', 'assistant']]);
   assert.deepEqual(await towline.getSessionMessages(ID, { ...options, limit: 1, offset: 1 }), [messages[1]]);
+  assert.deepEqual(messages.map(({ timestamp }) => timestamp), [entries[0].timestamp, entries[1].timestamp]);
   for (const limit of [-1, 0, NaN, Infinity, null]) {
     assert.deepEqual(await towline.getSessionMessages(ID, { ...options, limit, offset: -1 }), messages, String(limit));
   }

@@ -90,7 +90,7 @@ export async function getSessionMessages(
   sessionId: string,
   options: types.GetSessionMessagesOptions = {},
 ): Promise<types.SessionMessage[]> {
-  return either('getSessionMessages', 'get_session_messages', { ...options, sessionId: named(sessionId) });
+  return either('getSessionMessages', 'get_session_messages', { timestamps: true, ...options, sessionId: named(sessionId) });
 }
 
 /** The ids of a session's subagents. */
@@ -107,7 +107,7 @@ export async function getSubagentMessages(
   agentId: string,
   options: types.GetSubagentMessagesOptions = {},
 ): Promise<types.SessionMessage[]> {
-  return either('getSubagentMessages', 'get_subagent_messages', { ...options, sessionId: named(sessionId), agentId });
+  return either('getSubagentMessages', 'get_subagent_messages', { timestamps: true, ...options, sessionId: named(sessionId), agentId });
 }
 
 /** Gives a session a title. */

@@ -45,6 +45,8 @@ pub struct SessionMessage<'a> {
     pub parent_tool_use_id: Option<Cow<'a, str>>,
     /// The subagent that started the subagent whose message it is.
     pub parent_agent_id: Option<Cow<'a, str>>,
+    /// When the line was written, as it says; none if it does not.
+    pub timestamp: Option<Cow<'a, str>>,
 }
 
 impl SessionMessage<'_> {
@@ -58,17 +60,27 @@ impl SessionMessage<'_> {
             message: owned(self.message),
             parent_tool_use_id: self.parent_tool_use_id.map(owned),
             parent_agent_id: self.parent_agent_id.map(owned),
+            timestamp: self.timestamp.map(owned),
         }
     }
 
     /// As a JSON object: `type`, `uuid`, `session_id`, `message`, `parent_tool_use_id`,
     /// `parent_agent_id`.
     pub fn to_json(&self) -> String {
-        self.append_to(String::with_capacity(self.length()))
+        self.append_to(String::with_capacity(self.length()), false)
     }
 
     /// Several of them as a JSON array.
     pub fn list_to_json(list: &[SessionMessage<'_>]) -> String {
+        Self::array(list, false)
+    }
+
+    /// The same, with a `timestamp` for each whose line has one.
+    pub fn list_to_json_with_timestamps(list: &[SessionMessage<'_>]) -> String {
+        Self::array(list, true)
+    }
+
+    fn array(list: &[SessionMessage<'_>], timestamps: bool) -> String {
         let length: usize = list.iter().map(SessionMessage::length).sum();
         let mut text = String::with_capacity(length + 2);
         text.push('[');
@@ -76,7 +88,7 @@ impl SessionMessage<'_> {
             if text.len() > 1 {
                 text.push(',');
             }
-            text = message.append_to(text);
+            text = message.append_to(text, timestamps);
         }
         text.push(']');
         text
@@ -87,7 +99,7 @@ impl SessionMessage<'_> {
         self.message.len() + 256
     }
 
-    fn append_to(&self, text: String) -> String {
+    fn append_to(&self, text: String, timestamps: bool) -> String {
         let mut object = Object::behind(text);
         object
             .string("type", self.kind.as_str())
@@ -96,6 +108,9 @@ impl SessionMessage<'_> {
             .raw("message", &self.message)
             .string_or_null("parent_tool_use_id", self.parent_tool_use_id.as_deref())
             .string_or_null("parent_agent_id", self.parent_agent_id.as_deref());
+        if let (true, Some(timestamp)) = (timestamps, &self.timestamp) {
+            object.string("timestamp", timestamp);
+        }
         object.end()
     }
 }
@@ -245,6 +260,9 @@ fn page<'a: 'e, 'e>(
             message: Cow::Borrowed(entry.message),
             parent_tool_use_id: parent(&parents.tool_use_id),
             parent_agent_id: parent(&parents.agent_id),
+            timestamp: Some(&entry.timestamp)
+                .filter(|timestamp| !timestamp.is_empty())
+                .cloned(),
         })
         .collect()
 }

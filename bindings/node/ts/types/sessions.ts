@@ -64,6 +64,8 @@ export type SessionMessage = {
   message: unknown;
   parent_tool_use_id: string | null;
   parent_agent_id: string | null;
+  /** When it was written, in ISO 8601, where the transcript says so. */
+  timestamp?: string;
 };
 
 /** Options of `sessionMutation`. */

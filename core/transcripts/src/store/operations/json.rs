@@ -22,9 +22,9 @@ use crate::{ForkOptions, MessageOptions, SavedSessions, SessionInfo, SessionMess
 /// |---|---|---|
 /// | `list_sessions` | `limit`, `offset` | an array of session infos |
 /// | `get_session_info` | `session_id` | a session info or `null` |
-/// | `get_session_messages` | `session_id`, `limit`, `offset`, `include_system_messages` | an array of messages |
+/// | `get_session_messages` | `session_id`, `limit`, `offset`, `include_system_messages`, `timestamps` | an array of messages, with `timestamps` each with its own |
 /// | `list_subagents` | `session_id` | an array of ids |
-/// | `get_subagent_messages` | `session_id`, `agent_id`, `limit`, `offset` | an array of messages |
+/// | `get_subagent_messages` | `session_id`, `agent_id`, `limit`, `offset`, `timestamps` | an array of messages |
 /// | `rename_session` | `session_id`, `title` | `null` |
 /// | `tag_session` | `session_id`, `tag` (or `null`) | `null` |
 /// | `delete_session` | `session_id` | `null` |
@@ -67,6 +67,8 @@ struct Arguments {
     offset: Option<usize>,
     #[serde(default, alias = "includeSystemMessages")]
     include_system_messages: Option<bool>,
+    #[serde(default)]
+    timestamps: Option<bool>,
     #[serde(default)]
     title: Option<String>,
     #[serde(default)]
@@ -114,6 +116,10 @@ impl Operation {
         let project = arguments.project();
         let page = arguments.page();
         let messages = arguments.messages();
+        let to_json = match arguments.timestamps {
+            Some(true) => SessionMessage::list_to_json_with_timestamps,
+            _ => SessionMessage::list_to_json,
+        };
         if let Name::ListSessions = name {
             let listed = list(capabilities, project, page);
             return Ok(listed.map(|infos| SessionInfo::list_to_json(&infos)));
@@ -122,16 +128,15 @@ impl Operation {
         Ok(match name {
             Name::ListSessions | Name::GetSessionInfo => info(capabilities, project, id)
                 .map(|info| info.map_or_else(null, |info| info.to_json())),
-            Name::GetSessionMessages => entries(capabilities, project, id).map(move |entries| {
-                SessionMessage::list_to_json(&crate::messages(&entries, &messages))
-            }),
+            Name::GetSessionMessages => entries(capabilities, project, id)
+                .map(move |entries| to_json(&crate::messages(&entries, &messages))),
             Name::ListSubagents => subagents(capabilities, project, id)
                 .map(|ids| serde_json::to_string(&ids).unwrap_or_default()),
             Name::GetSubagentMessages => {
                 let agent = needed(arguments.agent_id, "agent_id")?;
                 subagent_entries(capabilities, project, id, agent).map(move |entries| {
                     let messages = crate::subagent_messages(&entries, None, &messages);
-                    SessionMessage::list_to_json(&messages)
+                    to_json(&messages)
                 })
             }
             Name::RenameSession => {
