@@ -14,12 +14,16 @@ use crate::control::envelope::{self, CancelRequest, IncomingRequest};
 use crate::control::incoming::IncomingKind;
 use crate::framing::RawMessage;
 use crate::json::{self, Kind};
+use crate::launch::Dialect;
 
 /// Withdrawn requests that are remembered, to tell a late answer from a second one.
 const REMEMBERED: usize = 256;
 
 /// Requests of the CLI whose answers are known when it repeats them.
 const ECHOED: usize = 64;
+
+/// The code of an answer to a request of a subtype that is not known here.
+const UNSUPPORTED: &str = "unsupported_request";
 
 /// A request that waits for the host's answer.
 #[derive(Debug)]
@@ -142,6 +146,21 @@ impl OpenRequests {
         found.map(|(key, _)| *key).collect()
     }
 
+    /// The keys of what is asked of an in-process server.
+    pub(super) fn of_server(&self, wanted: &str) -> Vec<RequestKey> {
+        let of_it = |open: &Open| {
+            matches!(
+                &open.kind,
+                RequestKind::McpMessage { server }
+                | RequestKind::ToolCall { server, .. }
+                | RequestKind::ResourceRead { server, .. }
+                | RequestKind::PromptGet { server, .. } if server == wanted
+            )
+        };
+        let found = self.by_key.iter().filter(|(_, open)| of_it(open));
+        found.map(|(key, _)| *key).collect()
+    }
+
     /// The keys of all that is open.
     pub(super) fn keys(&self) -> Vec<RequestKey> {
         self.by_key.keys().copied().collect()
@@ -196,6 +215,21 @@ impl Connection {
                     self.diagnose(Diagnostic::Refused(error.to_string()));
                 }
                 return;
+            }
+            Sorted::Ready(payload) => {
+                let written =
+                    envelope::write_success_response(&mut self.out, &read.request_id, payload);
+                if let Err(error) = written {
+                    self.diagnose(Diagnostic::Refused(error.to_string()));
+                }
+                return;
+            }
+            Sorted::Unsupported => {
+                let reason = unsupported(&read.subtype);
+                // The Python package sends no code.
+                let code = (self.config.dialect != Dialect::Python).then_some(UNSUPPORTED);
+                let id = &read.request_id;
+                return envelope::write_coded_error_response(&mut self.out, id, &reason, code);
             }
             Sorted::Refused(reason) => {
                 envelope::write_error_response(&mut self.out, &read.request_id, &reason);
@@ -262,6 +296,9 @@ impl Connection {
             IncomingKind::Elicitation if self.config.elicitation => {
                 Sorted::Host(RequestKind::Elicitation)
             }
+            IncomingKind::Elicitation if self.config.dialect == Dialect::TypeScript => {
+                Sorted::Ready(r#"{"action":"decline"}"#)
+            }
             IncomingKind::Elicitation => Sorted::Safe("This host answers no elicitations".into()),
             IncomingKind::UserDialog => {
                 let kind = fields.dialog_kind.and_then(json::string);
@@ -275,10 +312,31 @@ impl Connection {
             _ if self.config.catch_all => Sorted::Host(RequestKind::Other {
                 subtype: read.subtype.clone().into_owned(),
             }),
-            _ => Sorted::Safe(format!(
-                "Unsupported control request subtype: {}",
-                read.subtype
-            )),
+            IncomingKind::Unknown => Sorted::Unsupported,
+            _ => Sorted::Safe(unsupported(&read.subtype)),
+        }
+    }
+
+    /// Requests that the CLI made of a host before this one and that still wait: they stand beside
+    /// the answer to `initialize`. One that was heard of on its own is not asked twice.
+    pub(super) fn pending_requests(&mut self, waiting: &[Option<&str>]) {
+        for list in waiting.iter().flatten() {
+            let mut requests = Vec::new();
+            // The list was validated with its line; what is no list holds nothing.
+            let _ = json::elements(list, |request| requests.push(request));
+            for request in requests {
+                let known = IncomingRequest::id_of(request)
+                    .is_some_and(|id| self.open.was_asked(id.key().as_ref()));
+                if known {
+                    continue;
+                }
+                match RawMessage::from_text(request) {
+                    Ok(message) => self.control_request(message),
+                    Err(error) => self.diagnose(Diagnostic::BadRequest {
+                        reason: error.to_string(),
+                    }),
+                }
+            }
         }
     }
 
@@ -338,6 +396,10 @@ impl Connection {
     }
 }
 
+fn unsupported(subtype: &str) -> String {
+    format!("Unsupported control request subtype: {subtype}")
+}
+
 /// What a request of any subtype is sorted by.
 #[derive(Default)]
 struct Fields<'a> {
@@ -373,6 +435,10 @@ enum Sorted<'a> {
     },
     /// The safe answer, for this reason.
     Safe(String),
+    /// A success with this payload.
+    Ready(&'static str),
+    /// No subtype that is known here.
+    Unsupported,
     /// An error, for this reason.
     Refused(String),
 }

@@ -32,6 +32,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crate::framing::{Framer, RawMessage};
+use crate::launch::Dialect;
 use deadlines::earlier;
 use incoming::OpenRequests;
 use one_shot::OneShot;
@@ -61,8 +62,11 @@ pub struct Config {
     pub catch_all: bool,
     /// The dialog kinds that were declared; others are not answered (`protocol.md §8`).
     pub dialog_kinds: Vec<String>,
-    /// Whether elicitations go to the host; otherwise they are cancelled.
+    /// Whether elicitations go to the host; otherwise they are cancelled, in the TypeScript
+    /// dialect declined.
     pub elicitation: bool,
+    /// Whose answers the CLI gets where nobody else answers and the official packages differ.
+    pub dialect: Dialect,
     /// Whether permission requests go to the host; otherwise they are denied.
     pub permission: bool,
     /// Whether `transcript_mirror` lines are for a session store: then they come from
@@ -80,6 +84,7 @@ impl Default for Config {
             catch_all: false,
             dialog_kinds: Vec::new(),
             elicitation: true,
+            dialect: Dialect::Towline,
             permission: true,
             mirror: false,
         }

@@ -159,6 +159,10 @@ impl Connection {
                     let payload = json::pointer(body, "/response").ok().flatten();
                     self.note_capabilities(payload.unwrap_or("{}"));
                     self.note_version(version);
+                    self.pending_requests(&[
+                        response.pending_permission_requests,
+                        response.pending_user_dialog_requests,
+                    ]);
                 }
                 Err(error) => self.handshake_failed(HandshakeFailure::Refused(error.clone())),
             }

@@ -10,7 +10,8 @@ use crate::control::envelope::{self, IncomingRequest};
 use crate::framing::RawMessage;
 use crate::json;
 use crate::mcp::{
-    Bridge, CallId, CallResult, FinishError, Forward, Operation, Received, Sent, Server,
+    error_response, Bridge, CallId, CallResult, FinishError, Forward, Operation, Received,
+    RpcError, Sent, Server, METHOD_NOT_FOUND, SERVER_CLOSED,
 };
 
 #[derive(Debug)]
@@ -72,22 +73,69 @@ impl Servers {
 }
 
 impl Connection {
-    /// Adds an in-process server; it answers `mcp_message` requests for its name from then on. A
-    /// server of the same name is replaced.
-    pub fn add_server(&mut self, server: Server) {
-        self.servers
-            .by_name
-            .insert(server.name().to_string(), Slot::Own(Box::new(server)));
+    /// Adds an in-process server; it answers `mcp_message` requests for its name from then on. One of
+    /// the same name is replaced: calls that run are answered all the same, and the client stays
+    /// connected. What a server run by the host has left open is answered with an error.
+    pub fn add_server(&mut self, mut server: Server) {
+        let name = server.name().to_string();
+        match self.servers.by_name.remove(&name) {
+            Some(Slot::Own(former)) => server.take_over(*former),
+            Some(Slot::Bridged { .. }) => self.refuse_requests_of(&name),
+            None => {}
+        }
+        let slot = Slot::Own(Box::new(server));
+        self.servers.by_name.insert(name, slot);
     }
 
     /// Adds a server that the host runs itself: its messages come as requests of kind
-    /// [`RequestKind::McpMessage`] and go by [`Connection::mcp_send`].
+    /// [`RequestKind::McpMessage`] and go by [`Connection::mcp_send`]. Nothing changes when there is
+    /// one of this name already; what another kind of server has left open is answered with an
+    /// error. For another instance under a known name, [`remove_server`](Connection::remove_server)
+    /// first.
     pub fn add_bridged_server(&mut self, name: &str) {
+        match self.servers.by_name.get(name) {
+            Some(Slot::Bridged { .. }) => return,
+            Some(Slot::Own(_)) => {
+                self.remove_server(name);
+            }
+            None => {}
+        }
         let slot = Slot::Bridged {
             bridge: Bridge::new(),
             waiting: BTreeMap::new(),
         };
         self.servers.by_name.insert(name.to_string(), slot);
+    }
+
+    /// Takes a server of either kind out; `false` when there is none of this name. Each of its open
+    /// requests is answered with an error and reported as withdrawn, and so is what the CLI asks it
+    /// from then on.
+    pub fn remove_server(&mut self, name: &str) -> bool {
+        let known = self.servers.by_name.contains_key(name);
+        if known {
+            self.refuse_requests_of(name);
+            self.servers.by_name.remove(name);
+        }
+        known
+    }
+
+    /// Nobody answers them any more, and the CLI would wait for ever.
+    fn refuse_requests_of(&mut self, server: &str) {
+        for key in self.open.of_server(server) {
+            if let Ok(open) = self.open.get(key) {
+                let message = open.message.clone();
+                let rpc = message
+                    .body()
+                    .and_then(|body| json::pointer(body, "/message").ok()?);
+                let reply = rpc_error(
+                    rpc.unwrap_or("{}"),
+                    SERVER_CLOSED,
+                    "The MCP server is closed",
+                );
+                self.mcp_reply(&message, &reply);
+            }
+            self.withdraw(key);
+        }
     }
 
     /// Changes an in-process server or makes it send something; what it has to tell the CLI is
@@ -242,6 +290,9 @@ impl Connection {
                 if let Some(key) = self.find_bridged(server, exchange) {
                     self.withdraw(key);
                 }
+                if let Some(Slot::Bridged { waiting, .. }) = self.servers.by_name.get_mut(server) {
+                    waiting.remove(&exchange);
+                }
                 self.push(super::Event::McpNotification {
                     server: server.to_string(),
                     message,
@@ -262,13 +313,12 @@ impl Connection {
 }
 
 fn unknown_server(server: &str, message: &str) -> String {
-    let id = json::pointer(message, "/id")
-        .ok()
-        .flatten()
-        .unwrap_or("null");
-    let mut text =
-        format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{{\"code\":-32601,\"message\":");
-    json::push_string(&mut text, &format!("Server '{server}' not found"));
-    text.push_str("}}");
-    text
+    let text = format!("Server '{server}' not found");
+    rpc_error(message, METHOD_NOT_FOUND, &text)
+}
+
+/// The JSON-RPC error that answers `message`.
+fn rpc_error(message: &str, code: i64, text: &str) -> String {
+    let id = json::pointer(message, "/id").ok().flatten();
+    error_response(id.unwrap_or("null"), &RpcError::new(code, text))
 }

@@ -9,10 +9,10 @@ use crate::json::{members, push_string, string, validate, Kind, ScanError};
 
 pub(super) const PARSE_ERROR: i64 = -32700;
 pub(super) const INVALID_REQUEST: i64 = -32600;
-pub(super) const METHOD_NOT_FOUND: i64 = -32601;
+pub(crate) const METHOD_NOT_FOUND: i64 = -32601;
 pub(super) const INVALID_PARAMS: i64 = -32602;
 pub(super) const INTERNAL_ERROR: i64 = -32603;
-pub(super) const SERVER_CLOSED: i64 = -32000;
+pub(crate) const SERVER_CLOSED: i64 = -32000;
 pub(super) const RESOURCE_NOT_FOUND: i64 = -32002;
 
 /// What a notification is answered with: the CLI waits for an answer to every `mcp_message`
@@ -32,7 +32,7 @@ pub struct RpcError {
 }
 
 impl RpcError {
-    pub(super) fn new(code: i64, message: impl Into<String>) -> Self {
+    pub(crate) fn new(code: i64, message: impl Into<String>) -> Self {
         RpcError {
             code,
             message: message.into(),
@@ -190,7 +190,7 @@ pub(super) fn response(id: &str, result: &str) -> String {
     out
 }
 
-pub(super) fn error_response(id: &str, error: &RpcError) -> String {
+pub(crate) fn error_response(id: &str, error: &RpcError) -> String {
     let mut out = String::with_capacity(id.len() + error.message.len() + 80);
     out.push_str(r#"{"jsonrpc":"2.0","id":"#);
     push_json(&mut out, id);

@@ -25,6 +25,7 @@ mod server;
 pub use bridge::{Bridge, BridgeError, Forward, Sent};
 pub use catalog::{Prompt, PromptArgument, RegisterError, Resource, ResourceTemplate, Tool};
 pub use jsonrpc::RpcError;
+pub(crate) use jsonrpc::{error_response, METHOD_NOT_FOUND, SERVER_CLOSED};
 pub use result::{CallResult, ToolResult};
 pub use server::{
     Call, CallId, Closed, Feature, FinishError, LogLevel, Operation, Received, RequestError,

@@ -1,9 +1,10 @@
 //! What the CLI asks.
 
 use towline_protocol::connection::{
-    Answer, CancelReason, Config, Diagnostic, Event, LocalError, RequestKind,
+    Answer, CancelReason, Config, Connection, Diagnostic, Event, LocalError, RequestKind,
 };
 use towline_protocol::control::answer::PermissionResult;
+use towline_protocol::launch::Dialect;
 use towline_protocol::mcp::CallResult;
 
 use crate::support::*;
@@ -134,4 +135,110 @@ fn what_cannot_be_served_is_answered_with_an_error() {
         line(&mut connection, silent);
         assert!(connection.outgoing().is_empty(), "{silent}");
     }
+}
+
+fn asked(subtype: &str) -> String {
+    format!(
+        r#"{{"type":"control_request","request_id":"r1","request":{{"subtype":"{subtype}","mcp_server_name":"s","message":"m"}}}}"#
+    )
+}
+
+/// Where nobody answers, the CLI gets what the package of the dialect says.
+#[test]
+fn unanswered_requests_are_answered_as_in_the_dialect() {
+    let code = "unsupported_request";
+    for (dialect, action, code) in [
+        (Dialect::Towline, "cancel", code.into()),
+        (Dialect::TypeScript, "decline", code.into()),
+        (Dialect::Python, "cancel", serde_json::Value::Null),
+    ] {
+        let mut connection = open(Config {
+            elicitation: false,
+            dialect,
+            ..Config::default()
+        });
+        line(&mut connection, &asked("elicitation"));
+        line(&mut connection, &asked("brand_new"));
+        let answers = written(&mut connection);
+        let [elicitation, unknown] = &answers[..] else {
+            panic!("{answers:?}")
+        };
+        assert_eq!(elicitation["response"]["response"]["action"], action);
+        let unknown = &unknown["response"];
+        assert_eq!(
+            unknown["error"],
+            "Unsupported control request subtype: brand_new"
+        );
+        assert_eq!(unknown["error_code"], code);
+        assert_eq!(drain(&mut connection), []);
+    }
+}
+
+/// What the CLI waits for already stands beside its answer to `initialize` (`protocol.md §3`).
+#[test]
+fn requests_beside_the_answer_to_initialize_are_served() {
+    let dialog = r#"{"type":"control_request","request_id":"d1","request":{"subtype":"request_user_dialog","dialog_kind":"known"}}"#;
+    let mut connection = Connection::new(
+        Config {
+            dialog_kinds: vec!["known".into()],
+            ..Config::default()
+        },
+        0,
+    );
+    connection.initialize("").unwrap();
+    // One that has come on its own already is not asked again.
+    line(&mut connection, &PERMISSION.replace("p1", "p0"));
+    let waiting = [
+        PERMISSION.replace("p1", "p0"),
+        PERMISSION.into(),
+        "5".into(),
+    ]
+    .join(",");
+    let answer = format!(
+        r#"{{"type":"control_response","response":{{"subtype":"success","request_id":"towline_1","response":{{}},"pending_permission_requests":[{waiting}],"pending_user_dialog_requests":[{dialog}]}}}}"#
+    );
+    line(&mut connection, &answer);
+    let events = drain(&mut connection);
+    let keys: Vec<_> = events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Request(request) => Some((request.key, request.kind.clone())),
+            _ => None,
+        })
+        .collect();
+    let kinds: Vec<_> = keys.iter().map(|(_, kind)| kind.clone()).collect();
+    assert_eq!(
+        kinds,
+        [
+            RequestKind::Permission,
+            RequestKind::Permission,
+            RequestKind::Dialog
+        ]
+    );
+    assert!(matches!(events[0], Event::Request(_)));
+    assert!(matches!(events[1], Event::Initialized(_)));
+    assert!(events
+        .iter()
+        .any(|event| matches!(event, Event::Diagnostic(Diagnostic::BadRequest { .. }))));
+    written(&mut connection);
+    connection
+        .respond(keys[1].0, &Answer::Permission(PermissionResult::allow()))
+        .unwrap();
+    assert_eq!(written(&mut connection)[0]["response"]["request_id"], "p1");
+    connection
+        .respond(keys[2].0, &Answer::Json(r#"{"behavior":"cancelled"}"#))
+        .unwrap();
+    assert_eq!(written(&mut connection)[0]["response"]["request_id"], "d1");
+    // Taken back like any other.
+    line(
+        &mut connection,
+        r#"{"type":"control_cancel_request","request_id":"p0"}"#,
+    );
+    assert!(matches!(
+        drain(&mut connection)[..],
+        [Event::RequestCancelled {
+            reason: CancelReason::Withdrawn,
+            ..
+        }]
+    ));
 }

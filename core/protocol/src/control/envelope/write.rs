@@ -144,10 +144,24 @@ fn success_with(
 
 /// Appends the `control_response` line of an error.
 pub fn write_error_response(out: &mut String, request_id: &RequestId<'_>, error: &str) {
+    write_coded_error_response(out, request_id, error, None);
+}
+
+/// As [`write_error_response`], with an `error_code`, as in `protocol.md §3`.
+pub fn write_coded_error_response(
+    out: &mut String,
+    request_id: &RequestId<'_>,
+    error: &str,
+    code: Option<&str>,
+) {
     out.push_str(r#"{"type":"control_response","response":{"subtype":"error","request_id":"#);
     request_id.push(out);
     out.push_str(r#","error":"#);
     push_string(out, error);
+    if let Some(code) = code {
+        out.push_str(r#","error_code":"#);
+        push_string(out, code);
+    }
     out.push_str("}}\n");
 }
 

@@ -454,6 +454,20 @@ impl Server {
         }
     }
 
+    /// Goes on where `former`, of the same name, has been: its calls are answered here, and the
+    /// client that it was connected to is this one's.
+    pub(crate) fn take_over(&mut self, former: Server) {
+        self.last_call = former.last_call;
+        self.calls = former.calls;
+        self.cancelled = former.cancelled;
+        self.last_request = former.last_request;
+        self.requests = former.requests;
+        self.outgoing = former.outgoing;
+        self.client = former.client;
+        self.announced = former.announced;
+        self.log_level = former.log_level;
+    }
+
     fn why_not_open(&self, call: CallId) -> FinishError {
         if call.0 == 0 || call.0 > self.last_call {
             FinishError::Unknown
