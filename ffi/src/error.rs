@@ -273,11 +273,11 @@ impl From<Error> for Failure {
             } => Failure::new(TOWLINE_ERR_REFUSED, message)
                 .with("error", text)
                 .with_end(&failure),
-            Error::InitializeTimedOut { limit_ms, failure } => {
-                Failure::new(TOWLINE_ERR_INITIALIZE_TIMEOUT, message)
-                    .with("limitMs", limit_ms)
-                    .with_end(&failure)
-            }
+            Error::InitializeTimedOut {
+                limit_ms, failure, ..
+            } => Failure::new(TOWLINE_ERR_INITIALIZE_TIMEOUT, message)
+                .with("limitMs", limit_ms)
+                .with_end(&failure),
             Error::InitializeTooLong { failure, .. } => {
                 Failure::new(TOWLINE_ERR_FAILED, message).with_end(&failure)
             }

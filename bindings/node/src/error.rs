@@ -1,6 +1,7 @@
 //! Errors of the core as JavaScript sees them: one JSON text, made into an error object there.
 
 use serde_json::{json, Value};
+use towline::protocol::launch::Dialect;
 use towline::transcripts::store::TaskError;
 use towline::{Error, Exit, Failure, LocalError, PoolError, RequestError, StartError};
 
@@ -62,22 +63,10 @@ fn code(error: &Error) -> &'static str {
     }
 }
 
-fn failure(error: &Error) -> Option<&Failure> {
-    match error {
-        Error::ExitedBeforeInitialize(failure)
-        | Error::InitializeRefused { failure, .. }
-        | Error::InitializeTimedOut { failure, .. }
-        | Error::InitializeTooLong { failure, .. }
-        | Error::Failed(failure)
-        | Error::ErrorResult(failure) => Some(failure),
-        _ => None,
-    }
-}
-
 /// `{"code","message"}`, with `errorCode` of the CLI's refusal or `failure` where there is one.
 pub(crate) fn describe(error: &Error) -> Value {
-    let mut described = json!({"code": code(error), "message": error.to_string()});
-    if let Some(failure) = failure(error) {
+    let mut described = json!({"code": code(error), "message": error.text(Dialect::TypeScript)});
+    if let Some(failure) = error.failure() {
         described["failure"] = describe_failure(failure);
     }
     if let Error::Request(RequestError::Remote(refusal)) = error {

@@ -128,7 +128,6 @@ function exitMessage(failure: ProcessFailure): string {
 
 /** What the core calls by other names than this package. */
 const NAMES: Record<string, string> = {
-  'option cliPath': 'option pathToClaudeCodeExecutable',
   continue_conversation: 'continue',
   '(none clears the tag)': '(null clears the tag)',
 };

@@ -3,7 +3,7 @@
 use pyo3::exceptions::{PyBlockingIOError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use towline::protocol::launch::LaunchError;
+use towline::protocol::launch::{Dialect, LaunchError};
 use towline::{
     Error, Exit, Failure, LocalError, PoolError, RawMessage, RequestError, StartError, TurnDeadline,
 };
@@ -68,7 +68,7 @@ pub(crate) fn exception(py: Python<'_>, error: Error) -> PyErr {
             raise(py, "CLIJSONDecodeError", (text, cause))
         }
         Error::Pool(error) => pool(py, error),
-        error => raise(py, "CLIConnectionError", error.to_string()),
+        error => raise(py, "CLIConnectionError", error.text(Dialect::Python)),
     }
 }
 
@@ -84,7 +84,7 @@ fn pool(py: Python<'_>, error: PoolError) -> PyErr {
 }
 
 fn start(py: Python<'_>, error: StartError) -> PyErr {
-    let text = error.to_string();
+    let text = Dialect::Python.reword(&error.to_string());
     match error {
         StartError::CliNotFound(_) | StartError::NotFound { .. } => {
             raise(py, "CLINotFoundError", text)
@@ -117,13 +117,7 @@ pub(crate) fn request(py: Python<'_>, error: RequestError, end: Option<PyErr>) -
 
 /// A turn that nobody holds has reached a limit.
 pub(crate) fn turn_too_long(py: Python<'_>, limit: TurnDeadline) -> PyErr {
-    let mut option = String::new();
-    for letter in limit.option().chars() {
-        if letter.is_ascii_uppercase() {
-            option.push('_');
-        }
-        option.push(letter.to_ascii_lowercase());
-    }
+    let option = Dialect::Python.option_name(limit.option());
     let text = format!("the turn reached the limit of option {option}");
     raise(py, "CLIConnectionError", text)
 }

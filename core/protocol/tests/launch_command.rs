@@ -189,9 +189,15 @@ fn what_is_too_long_is_refused_by_name_and_size() {
     let options = format!(r#"{{"env":{{"A":"{}"}}}}"#, "x".repeat(200_000));
     let error = planned(&options, &machine).unwrap_err();
     assert!(
-        matches!(error, LaunchError::ArgumentTooLong { option: "env", .. }),
+        matches!(error, LaunchError::VariableTooLong { .. }),
         "{error}"
     );
+    let text = error.to_string();
+    assert!(
+        text.starts_with("env: the variable \"A\" has 200003 bytes"),
+        "{text}"
+    );
+    assert!(!text.contains("command line"), "{text}");
 
     let free = Environment {
         limits: Limits {

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 pub use towline_protocol::connection::{LocalError, RemoteError, RequestError};
 
 use towline_protocol::connection::TurnDeadline;
+use towline_protocol::launch::Dialect;
 
 use crate::process::Exit;
 
@@ -22,6 +23,12 @@ pub enum StartError {
     /// The named executable does not exist.
     #[error("Claude Code not found at {}: there is no such file; check option cliPath, or install it with: npm install -g @anthropic-ai/claude-code", path.display())]
     NotFound {
+        /// The path looked at.
+        path: PathBuf,
+    },
+    /// The program in front of the CLI does not exist.
+    #[error("the launcher {} was not found; check option launcher", path.display())]
+    LauncherNotFound {
         /// The path looked at.
         path: PathBuf,
     },
@@ -137,6 +144,20 @@ pub enum StartError {
     },
 }
 
+impl StartError {
+    /// The same of a program that stands in front of the CLI.
+    pub(crate) fn of_launcher(self) -> StartError {
+        match self {
+            StartError::NotFound { path } => StartError::LauncherNotFound { path },
+            StartError::InterpreterMissing { path, interpreter } => StartError::NotExecutable {
+                path,
+                reason: format!("it is a script for {interpreter:?}, which is not installed"),
+            },
+            other => other,
+        }
+    }
+}
+
 /// The end of a CLI that failed, with everything that helps to tell why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
@@ -168,6 +189,13 @@ impl std::fmt::Display for Failure {
     }
 }
 
+fn limit_of_opening(connecting: bool) -> &'static str {
+    match connecting {
+        true => "connectTimeoutMs",
+        false => "initializeTimeoutMs",
+    }
+}
+
 /// What a session's functions fail with.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -196,8 +224,10 @@ pub enum Error {
         failure: Failure,
     },
     /// The CLI did not answer `initialize` in time.
-    #[error("the CLI did not open the session within {limit_ms} ms ({failure}); option initializeTimeoutMs")]
+    #[error("the CLI did not open the session within {limit_ms} ms ({failure}); option {}", limit_of_opening(*.connecting))]
     InitializeTimedOut {
+        /// Whether option `connectTimeoutMs` sets the limit, and not `initializeTimeoutMs`.
+        connecting: bool,
         /// The limit.
         limit_ms: u64,
         /// Its end.
@@ -249,4 +279,37 @@ pub enum Error {
     /// The system refused a wait.
     #[error("cannot wait for the CLI: {0}")]
     Wait(io::Error),
+}
+
+impl Error {
+    /// How the CLI ended, of an error that tells.
+    pub fn failure(&self) -> Option<&Failure> {
+        match self {
+            Error::ExitedBeforeInitialize(failure)
+            | Error::InitializeRefused { failure, .. }
+            | Error::InitializeTimedOut { failure, .. }
+            | Error::InitializeTooLong { failure, .. }
+            | Error::Failed(failure)
+            | Error::ErrorResult(failure) => Some(failure),
+            _ => None,
+        }
+    }
+
+    /// The text for users of a dialect: with the names that options have there. What the CLI has
+    /// written stays as it is.
+    pub fn text(&self, dialect: Dialect) -> String {
+        let text = self.to_string();
+        let written = self.failure().map(Failure::to_string);
+        match written.as_deref().and_then(|part| text.split_once(part)) {
+            Some((before, after)) => {
+                let written = written.as_deref().unwrap_or_default();
+                format!(
+                    "{}{written}{}",
+                    dialect.reword(before),
+                    dialect.reword(after)
+                )
+            }
+            None => dialect.reword(&text),
+        }
+    }
 }

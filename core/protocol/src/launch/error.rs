@@ -137,6 +137,19 @@ pub enum LaunchError {
         /// The name.
         name: String,
     },
+    /// A variable is longer than the system takes.
+    #[error(
+        "env: the variable \"{name}\" has {bytes} bytes with its name, and the system takes {limit} \
+         in one variable; shorten it"
+    )]
+    VariableTooLong {
+        /// The variable.
+        name: String,
+        /// Length of name and value.
+        bytes: usize,
+        /// What the system takes.
+        limit: usize,
+    },
     /// One argument is longer than the system takes.
     #[error(
         "{option}: {bytes} bytes on the command line, and the system takes {limit} in one argument; \
@@ -182,7 +195,7 @@ impl LaunchError {
             LaunchError::SessionIdWithResume { .. } => "sessionId",
             LaunchError::ServerTwice { .. } => "mcpServers",
             LaunchError::BatchFile { .. } => "cliPath",
-            LaunchError::VariableName { .. } => "env",
+            LaunchError::VariableName { .. } | LaunchError::VariableTooLong { .. } => "env",
             LaunchError::FlagWithoutName => "extraArgs",
             LaunchError::NotJson { option, .. }
             | LaunchError::UnsafeOnWindows { option, .. }

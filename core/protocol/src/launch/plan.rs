@@ -310,8 +310,8 @@ fn env_bytes(env: &EnvPlan, machine: &Environment) -> Result<usize, LaunchError>
     for (name, value) in &env.set {
         let bytes = name.len() + value.len() + 2;
         if let Some(limit) = machine.limits.argument.filter(|limit| bytes > *limit) {
-            return Err(LaunchError::ArgumentTooLong {
-                option: "env",
+            return Err(LaunchError::VariableTooLong {
+                name: name.clone(),
                 bytes,
                 limit,
             });

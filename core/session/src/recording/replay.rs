@@ -42,6 +42,8 @@ pub(crate) struct Replay {
     redactor: Redactor,
     waker: Option<Waker>,
     input_ended: bool,
+    /// The recording ends while a prompt or a request of the host waits for the CLI.
+    cut: bool,
     end: Option<TransportEnd>,
 }
 
@@ -85,6 +87,8 @@ impl Replay {
         let mut free_answers = BTreeSet::new();
         // What the CLI has asked and not taken back.
         let mut open = BTreeSet::new();
+        // What the host has asked and not got.
+        let (mut prompted, mut requested) = (false, BTreeSet::new());
         for (index, entry) in entries.iter().enumerate() {
             match entry.kind {
                 Kind::In => {
@@ -96,6 +100,13 @@ impl Replay {
                         "keep_alive" => true,
                         _ => false,
                     };
+                    match text(&line, "/type") {
+                        "user" => prompted = true,
+                        "control_request" => {
+                            requested.insert(text(&line, "/request_id").to_string());
+                        }
+                        _ => {}
+                    }
                     if !idle {
                         expected.insert(index, line);
                     }
@@ -114,8 +125,16 @@ impl Replay {
                         "control_cancel_request" => {
                             open.remove(&id);
                         }
+                        "control_response" => {
+                            requested.remove(text(&line, "/response/request_id"));
+                        }
+                        "result" => prompted = false,
                         _ => {}
                     }
+                }
+                Kind::Out if entry.text.contains("\"result\"") => {
+                    let kind = json::pointer(&entry.text, "/type");
+                    prompted &= kind != Ok(Some("\"result\""));
                 }
                 _ => {}
             }
@@ -135,6 +154,7 @@ impl Replay {
             redactor,
             waker: None,
             input_ended: false,
+            cut: prompted || !requested.is_empty(),
             end: None,
         })
     }
@@ -145,6 +165,13 @@ impl Replay {
             let Some(entry) = self.entries.get(self.next) else {
                 if self.input_ended {
                     self.end = Some(TransportEnd::exit(Exit::Code(0)));
+                } else if self.cut {
+                    let last = self.entries.last().map_or(0, |entry| entry.number);
+                    self.end = Some(TransportEnd::error(format!(
+                        "replay of {}: the recording ends with line {last}, before the CLI has \
+                         answered everything; it was cut",
+                        self.path.display()
+                    )));
                 }
                 return;
             };

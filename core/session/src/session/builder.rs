@@ -486,7 +486,11 @@ impl SessionBuilder {
         };
         let reactor = reactor()?;
         let trace = trace_of(&launch.env);
-        let wire = start(launch, folder, &reactor)?;
+        let behind_launcher = !self.options.launcher.is_empty();
+        let wire = start(launch, folder, &reactor).map_err(|error| match error {
+            Error::Start(error) if behind_launcher => error.of_launcher().into(),
+            error => error,
+        })?;
         let check = version_check(cli, &self.options, machine);
         let warnings = plan.warnings.iter().map(ToString::to_string).collect();
         self.open(&plan, (warnings, trace), tools, wire, reactor, check)
@@ -542,6 +546,11 @@ impl SessionBuilder {
         };
         let wants_stderr = self.stderr_events || self.handlers.stderr.is_some();
         let tail = usize::try_from(options.stderr_tail_bytes).unwrap_or(usize::MAX);
+        let (connect, initialize) = (&options.connect_timeout_ms, &plan.initialize_timeout);
+        let connecting = match (connect.millis(), initialize.millis()) {
+            (Some(connect), Some(initialize)) => connect < initialize,
+            (connect, _) => connect.is_some(),
+        };
         let mut connection = Connection::new(self.config(plan.initialize_timeout.millis()), 0);
         for server in &mut self.servers {
             let server = std::mem::replace(server, ToolServer::new("", ""));
@@ -601,6 +610,7 @@ impl SessionBuilder {
             end: End::NotYet,
             mirroring: self.mirroring(high_water),
             version_check: Some(version_check),
+            connecting,
         };
         core.note_started(pid);
         for warning in warnings {
@@ -695,6 +705,7 @@ impl SessionBuilder {
             dialog_kinds,
             elicitation: self.elicitation_events || self.handlers.elicitation.is_some(),
             permission: self.host.permission_handler,
+            dialect: options.dialect,
             mirror: self.store.is_set(),
         }
     }

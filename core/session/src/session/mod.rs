@@ -136,6 +136,8 @@ pub(crate) struct Core {
     mirroring: Option<Mirroring>,
     /// What to warn of once the CLI has told its version, or could have.
     version_check: Option<VersionCheck>,
+    /// Whether `connectTimeoutMs` limits the time to the answer to `initialize`.
+    connecting: bool,
 }
 
 /// A deadline that the host knows; `None` is never.
@@ -444,6 +446,13 @@ impl Session {
             connection.add_bridged_server(name);
             Ok(())
         })
+    }
+
+    /// Takes an in-process server of either kind out while the session runs; `false` when there is
+    /// none of this name. Its open requests are answered with an error.
+    pub fn remove_server(&self, name: &str) -> Result<bool, Error> {
+        self.shared
+            .command(|connection| Ok(connection.remove_server(name)))
     }
 
     /// Passes on a JSON-RPC message of a server that the host runs itself.

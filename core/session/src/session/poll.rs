@@ -297,6 +297,7 @@ impl Core {
             }
             Some(HandshakeFailure::TimedOut(limit_ms)) => {
                 return Some(Error::InitializeTimedOut {
+                    connecting: self.connecting,
                     limit_ms: *limit_ms,
                     failure,
                 })

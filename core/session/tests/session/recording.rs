@@ -109,6 +109,40 @@ fn a_replay_that_parts_names_the_line_and_shows_both_sides() {
     }
 }
 
+/// Whoever waits for the rest of a recording that was cut hears that it was.
+#[test]
+fn a_recording_that_was_cut_ends() {
+    let fake = asking();
+    let recording = fake.path("session.jsonl");
+    let mut options = fake.options();
+    options.record = Some(recording.to_string_lossy().into_owned());
+    program(options, "hi");
+    let whole = entries(&recording);
+    let at = |wanted: &dyn Fn(&Value) -> bool| whole.iter().position(wanted).unwrap();
+    let initialized = at(&|entry| entry["line"]["response"]["request_id"] == "towline_1");
+    let result = at(&|entry| entry["line"]["type"] == "result");
+
+    let cut = |lines: usize| {
+        let kept: Vec<String> = whole.iter().take(lines).map(Value::to_string).collect();
+        std::fs::write(&recording, kept.join("\n")).unwrap();
+        let mut builder = Session::builder(replaying(&recording)).on_permission(|_| Reply::allow());
+        builder = builder.on_hook("PreToolUse", None, |_| Reply::Json("{}".into()));
+        let session = builder.begin().unwrap();
+        session.send("hi").unwrap();
+        session
+    };
+    for lines in [initialized, result] {
+        let session = cut(lines);
+        let error = until_closed(&session).error.unwrap().to_string();
+        let part = format!("ends with line {lines}");
+        assert!(error.contains(&part) && error.contains("cut"), "{error}");
+    }
+    // With its result it is a session that waits for its host, as a CLI does.
+    let session = cut(result + 1);
+    session.end_input_when_settled().unwrap();
+    assert!(until_closed(&session).error.is_none());
+}
+
 #[test]
 fn another_answer_than_recorded_parts_too() {
     let fake = asking();

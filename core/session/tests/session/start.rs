@@ -4,7 +4,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use towline::{Diagnostic, Error, Event, Exit, LocalError, Session, StartError};
+use towline::protocol::launch::Dialect;
+use towline::{Diagnostic, Error, Event, Exit, LocalError, Options, Session, StartError};
 
 use crate::support::*;
 
@@ -236,10 +237,16 @@ fn an_initialize_that_is_not_answered() {
     let session = fake.begin();
     let begun = Instant::now();
     let error = connect_error(&session);
-    let Error::InitializeTimedOut { limit_ms, failure } = &error else {
+    let Error::InitializeTimedOut {
+        connecting,
+        limit_ms,
+        failure,
+    } = &error
+    else {
         panic!("{error}");
     };
     assert_eq!((*limit_ms, failure.exit), (200, None));
+    assert!(!connecting);
     assert!(error.to_string().contains("initializeTimeoutMs"));
     assert!(begun.elapsed() >= Duration::from_millis(200));
     session.close_within(Some(Duration::ZERO)).unwrap();
@@ -248,6 +255,54 @@ fn an_initialize_that_is_not_answered() {
         closed.error,
         Some(Error::InitializeTimedOut { .. })
     ));
+}
+
+/// The text names the option that set the limit, by the name it has in the host's language, and
+/// leaves alone what the CLI wrote.
+#[test]
+fn the_limit_of_connecting_is_named() {
+    let fake = Fake::new(json!([
+        {"stderr": "initializeTimeoutMs\n"},
+        initialize(),
+        {"on_eof": "ignore"}
+    ]))
+    .set("connectTimeoutMs", 300)
+    .set("closeGraceMs", 60_000);
+    let session = fake.begin();
+    let error = connect_error(&session);
+    for (dialect, name) in [
+        (Dialect::Towline, "connectTimeoutMs"),
+        (Dialect::TypeScript, "connectTimeoutMs"),
+        (Dialect::Python, "connect_timeout_ms"),
+    ] {
+        let text = error.text(dialect);
+        assert!(text.ends_with(&format!("; option {name}")), "{text}");
+        assert!(!text.contains("initialize_timeout_ms"), "{text}");
+    }
+    session.close_within(Some(Duration::ZERO)).unwrap();
+    until_closed(&session);
+}
+
+#[test]
+fn a_missing_launcher_is_told_from_a_missing_cli() {
+    let start = |launcher: &str| {
+        let options = format!(r#"{{"launcher":["{launcher}"],"cliPath":"/nowhere/claude"}}"#);
+        let builder = Session::builder(Options::from_json(&options).unwrap());
+        builder.begin().map(drop).unwrap_err()
+    };
+    for launcher in ["/nowhere/launcher", "no-such-launcher"] {
+        let error = start(launcher);
+        assert!(
+            matches!(error, Error::Start(StartError::LauncherNotFound { .. })),
+            "{error}"
+        );
+        let text = error.to_string();
+        assert!(
+            text.contains(launcher) && text.contains("option launcher"),
+            "{text}"
+        );
+        assert!(!text.contains("Claude Code"), "{text}");
+    }
 }
 
 /// What comes before the answer is served and kept.

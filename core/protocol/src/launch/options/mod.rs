@@ -3,6 +3,7 @@
 mod error;
 mod field;
 pub(super) mod json;
+mod names;
 mod shapes;
 mod table;
 
