@@ -372,6 +372,12 @@ impl NativeSession {
         added.map_err(to_js)
     }
 
+    /// Takes an in-process server out; what it has left open is answered with an error.
+    #[napi]
+    pub fn remove_server(&self, name: String) -> napi::Result<()> {
+        self.session.remove_server(&name).map_err(to_js).map(drop)
+    }
+
     /// How JavaScript has to start the CLI: `{"command","args","cwd"?,"env"}`.
     #[napi(getter)]
     pub fn launch(&self) -> Option<String> {

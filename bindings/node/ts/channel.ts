@@ -784,6 +784,11 @@ export class Channel implements Watched {
     this.soon((native) => native.addServer(JSON.stringify(entry)));
   }
 
+  /** Takes an in-process server out; what it has left open is answered with an error. */
+  removeServer(name: string): void {
+    this.soon((native) => native.removeServer(name));
+  }
+
   /** Ends the input as soon as nothing more of this program is needed. */
   endWhenSettled(): void {
     if (this.released) return;

@@ -140,8 +140,8 @@ export class Servers {
   private entry(name: string, config: McpSdkServerConfigWithInstance): ServerEntry {
     this.remove(name);
     const timeout = config.timeout;
-    const server = made.get(config);
-    if (server && server.instance === undefined) {
+    const server = this.served(config);
+    if (server) {
       const { options, tools } = server;
       this.own.set(name, tools);
       return {
@@ -167,15 +167,29 @@ export class Servers {
     return [...this.own.keys(), ...this.bridges.keys()];
   }
 
-  remove(name: string): void {
+  private remove(name: string): void {
     this.own.delete(name);
     void this.bridges.get(name)?.close();
     this.bridges.delete(name);
   }
 
-  /** Opens the bridge of a server that was added while the session runs. */
-  open(name: string, channel: Channel): void {
+  /**
+   * Changes what has a name while the session runs. A server of the MCP SDK that has it already
+   * stays connected, and one that loses it answers nothing more.
+   */
+  change(name: string, config: McpSdkServerConfigWithInstance | undefined, channel: Channel): void {
+    const bridge = this.bridges.get(name);
+    if (bridge && config && !this.served(config) && bridge.server === config.instance) return;
+    if (bridge) channel.removeServer(name);
+    if (!config) return this.remove(name);
+    channel.addServer(this.add(name, config));
     this.bridges.get(name)?.open(channel);
+  }
+
+  /** Whether the core serves it. */
+  private served(config: McpSdkServerConfigWithInstance): Made | undefined {
+    const server = made.get(config);
+    return server?.instance === undefined ? server : undefined;
   }
 
   /** Opens the bridges. */
@@ -237,7 +251,7 @@ class Bridge {
 
   constructor(
     private readonly name: string,
-    private readonly server: McpServer,
+    readonly server: McpServer,
   ) {}
 
   open(channel: Channel): void {

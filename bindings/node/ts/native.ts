@@ -56,6 +56,7 @@ export interface NativeSession {
   turnOpen(): boolean;
   initializePayload(): string;
   addServer(server: string): void;
+  removeServer(name: string): void;
   /** How JavaScript has to start the CLI; `null` when the addon has. */
   readonly launch: string | null;
   feed(bytes: Uint8Array): boolean;

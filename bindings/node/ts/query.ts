@@ -367,11 +367,10 @@ export class RunningQuery {
         continue;
       }
       before.delete(name);
-      channel.addServer(own.add(name, server));
-      own.open(name, channel);
+      own.change(name, server, channel);
       told[name] = { type: 'sdk', name };
     }
-    for (const name of before) own.remove(name);
+    for (const name of before) own.change(name, undefined, channel);
     return this.request('mcp_set_servers', { servers: told });
   }
 
