@@ -267,7 +267,7 @@ pub(crate) struct Run {
     /// Go on with the newest session of the directory
     #[arg(long = "continue", short = 'c', conflicts_with = "resume")]
     pub(crate) continue_newest: bool,
-    /// Go on in a copy of the session
+    /// Go on in a copy of the session; with --resume or --continue
     #[arg(long)]
     pub(crate) fork: bool,
     /// The directory to work in [default: this one]

@@ -58,6 +58,11 @@ fn prompt(arguments: &Run) -> Result<String, Failure> {
 }
 
 fn options(arguments: &Run) -> Result<Options, Failure> {
+    if arguments.fork && arguments.resume.is_none() && !arguments.continue_newest {
+        let text =
+            "--fork copies a session: name it with --resume, or take the newest with --continue";
+        return Err(Failure::Usage(text.into()));
+    }
     let mut options = Options::new();
     let text = |path: &Option<PathBuf>, option: &str| match path {
         None => Ok(None),

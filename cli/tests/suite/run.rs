@@ -271,6 +271,8 @@ fn what_cannot_start_says_what_to_do() {
     assert!(run(&["  "]).failed(2).contains("the prompt is empty"));
     assert!(run(&["-"]).failed(2).contains("the prompt is empty"));
     run(&["--resume", "abc", "--continue", "hi"]).failed(2);
+    let error = run(&["--fork", "hi"]).failed(2);
+    assert!(error.contains("--fork copies a session"), "{error}");
 }
 
 fn read_until(from: &mut impl Read, wanted: &str) -> String {
