@@ -193,6 +193,8 @@ impl ServerEntry<'_> {
                 description: tool.description,
                 input_schema: tool.input_schema.get().into(),
                 annotations: tool.annotations.map(|json| json.get().into()),
+                // As the servers of the MCP SDK list theirs.
+                execution: Some(r#"{"taskSupport":"forbidden"}"#.into()),
                 meta: tool.meta.map(|json| json.get().into()),
                 ..mcp::Tool::default()
             }))?;

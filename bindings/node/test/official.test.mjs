@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import * as official from '@anthropic-ai/claude-agent-sdk';
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { z } from 'zod';
 import * as towline from '../index.mjs';
 import { answered, ask, init, playing, program, prompted, result, text } from './support.mjs';
 
@@ -25,7 +27,7 @@ function flags(argv) {
 /** Runs a query; tells what the CLI was started with and was written, and what came of it. */
 async function run(sdk, steps, more = {}, use) {
   const dump = join(folder, `${(runs += 1)}.env`);
-  const { env = process.env, ...options } = more;
+  const { env = process.env, ...options } = typeof more === 'function' ? more(sdk) : more;
   const play = playing(steps, { ...options, pathToClaudeCodeExecutable: cli, env: { ...env, DUMP: dump } });
   const seen = [];
   try {
@@ -77,6 +79,20 @@ const OPTIONS = {
   callbacks: [{ canUseTool: hook, managedSettings: { permissions: { deny: ['x'] } }, hooks: { PreToolUse: [{ matcher: 'B', timeout: 5, hooks: [hook, hook] }], Stop: [{ hooks: [hook] }] } }],
   'all skills': [{ skills: 'all', settingSources: ['project'] }],
   'secrets of MCP servers': [{ thinking: { type: 'disabled' }, tools: [], mcpServers: { a: { type: 'http', url: 'u', headers: { A: 'secret' } } } }, ['--mcp-config']],
+  'servers of its own': [
+    (sdk) => ({
+      mcpServers: {
+        s: sdk.createSdkMcpServer({
+          name: 's', version: '2', instructions: 'ins', timeout: 5000, alwaysLoad: true,
+          tools: [
+            sdk.tool('t', 'd', { a: z.string().describe('A'), b: z.enum(['x', 'y']).optional() }, hook, { annotations: { readOnlyHint: true }, searchHint: 'h' }),
+            sdk.tool('u', 'e', {}, hook),
+          ],
+        }),
+        empty: sdk.createSdkMcpServer({ name: 'empty', tools: [] }),
+      },
+    }),
+  ],
   'inline settings': [{ settings: { model: 'q' }, sandbox: { enabled: true } }, ['--settings']],
 };
 
@@ -136,6 +152,17 @@ const BEHAVIOURS = {
   'a callback that is not asynchronous': [[prompted, mayUse, answered('p', { subtype: 'success' }), { emit: result() }], { canUseTool: () => ({ behavior: 'deny', message: 'm' }) }],
   'cancellations and answers of nothing': [[prompted, { emit: { type: 'control_cancel_request', request_id: 'zz' } }, { emit: { type: 'control_response', response: { subtype: 'success', request_id: 'nope' } } }, { emit: result() }]],
   'a question after messages': [[prompted, lines(init(), text('a'), mayUse.emit), answered('p', { subtype: 'success' }), { emit: result() }], { canUseTool: async () => ({ behavior: 'deny', message: 'm' }) }],
+  'an elicitation that nobody answers': [[prompted, ask('e', { subtype: 'elicitation', mcp_server_name: 's', message: 'm' }), answered('e', { subtype: 'success' }), { emit: result() }]],
+  'a request that nobody knows': [[prompted, ask('u', { subtype: 'brand_new' }), answered('u', { subtype: 'error' }), { emit: result() }]],
+  'a question that has waited for the session': [
+    [
+      { expect: { request: { subtype: 'initialize' } } },
+      { emit: { type: 'control_response', response: { subtype: 'success', request_id: '$rid', response: { commands: [], models: [], agents: [], account: {} }, pending_permission_requests: [mayUse.emit] } } },
+      answered('p', { subtype: 'success' }),
+      { emit: result() },
+    ],
+    { canUseTool: async () => ({ behavior: 'deny', message: 'm' }) },
+  ],
   'a request that is refused': [[prompted, { emit: text('a') }, { expect: { request: { subtype: 'set_model' } } }, { answer_error: 'no model' }, { emit: result() }], {}, (running, seen) => listed(running, seen, () => told(running.setModel('x'), seen))],
   'an interrupt': [[prompted, { emit: text('a') }, { expect: { request: { subtype: 'interrupt' } } }, { answer: {} }, { emit: result() }], {}, (running, seen) => listed(running, seen, () => told(running.interrupt(), seen))],
   'a request after the end': [[prompted, { emit: result() }], {}, async (running, seen) => {
@@ -157,6 +184,60 @@ const BEHAVIOURS = {
     for await (const _ of running) throw new Error('mine');
   }],
 };
+
+/** A tool that sets the servers while it runs, its own among them. */
+function settingServers(instances, next) {
+  let running;
+  const handler = async () => {
+    await running.setMcpServers(next(server));
+    return { content: [{ type: 'text', text: 'done' }] };
+  };
+  let server;
+  return [
+    (sdk) => {
+      const tools = [sdk.tool('slow', 'd', {}, handler)];
+      server = sdk.createSdkMcpServer({ name: 's', tools });
+      if (instances) {
+        const instance = new McpServer({ name: 's', version: '1' });
+        instance.registerTool('slow', {}, handler);
+        server = { type: 'sdk', name: 's', instance };
+      }
+      return { mcpServers: { s: server } };
+    },
+    async (started, seen) => {
+      running = started;
+      await listed(running, seen, () => {});
+    },
+  ];
+}
+const rpc = (id, message) => ask(id, { subtype: 'mcp_message', server_name: 's', message: { jsonrpc: '2.0', ...message } });
+const calling = [
+  prompted,
+  rpc('m1', { id: 0, method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'c', version: '1' } } }), answered('m1', {}),
+  rpc('m2', { method: 'notifications/initialized' }), answered('m2', {}),
+  rpc('c', { id: 1, method: 'tools/call', params: { name: 'slow', arguments: {} } }),
+  { expect: { request: { subtype: 'mcp_set_servers' } } }, { answer: { added: [], removed: [], errors: {} } },
+  answered('c', {}), { emit: result() },
+];
+for (const instances of [false, true]) {
+  const kind = instances ? 'of the MCP SDK' : 'made here';
+  const [options, use] = settingServers(instances, (s) => ({ s, other: { type: 'http', url: 'http://x' } }));
+  BEHAVIOURS[`a server ${kind} that is set again while its tool runs`] = [calling, options, use];
+}
+
+/** The official package leaves the CLI waiting here. */
+for (const instances of [false, true]) {
+  test(`a server ${instances ? 'of the MCP SDK' : 'made here'} that is taken out while its tool runs`, async () => {
+    const [options, use] = settingServers(instances, () => ({}));
+    const here = await run(towline, calling, options, use);
+    assert.ok(!here.order.includes('fail'), `${here.order}`);
+    const answers = here.answers.filter((one) => one.request_id === 'c');
+    assert.equal(answers.length, 1);
+    const { mcp_response: told } = answers[0].response;
+    if (instances) assert.equal(told.error.message, 'The MCP server is closed');
+    else assert.equal(told.result.content[0].text, 'done');
+  });
+}
 
 for (const [name, [steps, options, use]] of Object.entries(BEHAVIOURS)) {
   test(`what a program sees: ${name}`, async () => {

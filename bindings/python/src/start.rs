@@ -163,6 +163,7 @@ impl Server {
         }
         for tool in self.tools {
             server.add(Tool::without_handler(mcp::Tool {
+                execution: None,
                 name: tool.name,
                 title: tool.title,
                 description: tool.description,

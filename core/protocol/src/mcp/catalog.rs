@@ -28,6 +28,8 @@ pub struct Tool {
     pub output_schema: Option<String>,
     /// JSON object: `title`, `readOnlyHint`, `destructiveHint`, `idempotentHint`, `openWorldHint`.
     pub annotations: Option<String>,
+    /// JSON object: `taskSupport`.
+    pub execution: Option<String>,
     /// JSON object for `_meta`.
     pub meta: Option<String>,
 }
@@ -265,6 +267,7 @@ impl Definition for Tool {
             out.json("outputSchema", schema);
         }
         out.object("annotations", "annotations", &self.annotations)?;
+        out.object("execution", "execution", &self.execution)?;
         out.object("_meta", "meta", &self.meta)?;
         Ok(out.end())
     }
@@ -487,6 +490,7 @@ mod tests {
             title: Some("Add".into()),
             output_schema: Some(r#"{"type":"object"}"#.into()),
             annotations: Some(r#"{"readOnlyHint":true,"other":1}"#.into()),
+            execution: Some(r#"{"taskSupport":"forbidden"}"#.into()),
             meta: Some("{\n}".into()),
             ..Tool::new(
                 "add",
@@ -500,7 +504,7 @@ mod tests {
                 r#"{"x":[{"name":"add","title":"Add","description":"adds \"two\"","#,
                 r#""inputSchema":{"type":"object","properties":{"a": {}},"required":["a"]},"#,
                 r#""outputSchema":{"type":"object"},"annotations":{"readOnlyHint":true,"other":1},"#,
-                r#""_meta":{ }}]}"#
+                r#""execution":{"taskSupport":"forbidden"},"_meta":{ }}]}"#
             )
         );
     }

@@ -9,8 +9,8 @@ use std::time::Instant;
 
 use towline_protocol::connection::{Config, Connection, Diagnostic, Limits};
 use towline_protocol::launch::{
-    plan, version_warnings, Dialect, Environment, Hook, HostSide, InProcessServer, LaunchPlan,
-    OnFailure, TraceContext,
+    plan, version_warnings, Dialect, Environment, Hook, HostSide, InProcessServer, JsonObject,
+    LaunchPlan, OnFailure, TraceContext,
 };
 use towline_transcripts::materialize::Materialized;
 
@@ -663,10 +663,15 @@ impl SessionBuilder {
     /// works.
     fn complete_host(&mut self) -> bool {
         self.host.permission_handler = self.permission_events || self.handlers.permission.is_some();
-        for server in &self.servers {
+        // The TypeScript package saves the CLI the handshake with servers that have tools.
+        let listed = self.options.dialect == Dialect::TypeScript;
+        for server in &mut self.servers {
+            let has_tools = server.server.tools().next().is_some();
+            let manifest = (listed && has_tools).then(|| server.server.manifest());
             self.host.servers.push(InProcessServer {
                 name: server.server.name().into(),
                 timeout_ms: server.timeout_ms,
+                manifest: manifest.and_then(|manifest| JsonObject::parse(&manifest).ok()),
                 ..InProcessServer::default()
             });
         }
