@@ -188,7 +188,7 @@ pub(crate) unsafe fn free<T: Payload>(handle: *mut T::Opaque) -> Result<(), Fail
 /// then on. Fails while a call on it is running.
 pub(crate) unsafe fn consume<T: Payload>(
     handle: *mut T::Opaque,
-    give: impl FnOnce(T) -> Result<(), (T, Failure)>,
+    give: impl FnOnce(T) -> Result<(), Box<(T, Failure)>>,
 ) -> Result<(), Failure> {
     let shell = close::<T>(handle)?;
     // SAFETY: no call is running, and none begins meanwhile.
@@ -202,7 +202,8 @@ pub(crate) unsafe fn consume<T: Payload>(
             bury::<T>(handle, shell);
             Ok(())
         }
-        Err((content, failure)) => {
+        Err(back) => {
+            let (content, failure) = *back;
             *payload = Some(content);
             shell.calls.store(0, Ordering::Release);
             Err(failure)

@@ -123,13 +123,13 @@ unsafe fn give(
             own => {
                 let text = "the session is of no pool";
                 let failure = Failure::new(TOWLINE_ERR_STATE, text);
-                return Err((Conversation::new(own, log), failure));
+                return Err(Box::new((Conversation::new(own, log), failure)));
             }
         };
         give(&sessions.pool, pooled).map_err(|failed| {
             let PutBackError { session, error } = *failed;
             let conversation = Conversation::new(Held::Pooled(session), log);
-            (conversation, error.into())
+            Box::new((conversation, error.into()))
         })
     })
 }
