@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use towline::transcripts::store::{open, operations, run, SessionKey, SessionStore};
+use towline::transcripts::store::{open_existing, operations, run, SessionKey, SessionStore};
 use towline::transcripts::{is_session_id, ForkOptions, ListOptions, SavedSessions, SessionInfo};
 
 use crate::args::Where;
@@ -52,7 +52,7 @@ impl Place {
             None => operations::Project::of_directory(place.dir.as_deref()),
         };
         Ok(Place::Store {
-            store: open(url)?,
+            store: open_existing(url)?,
             project,
         })
     }

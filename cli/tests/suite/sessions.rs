@@ -435,6 +435,22 @@ fn nothing_but_files_is_replaced_by_an_export() {
 }
 
 #[test]
+fn a_store_that_is_not_there_is_named_and_not_made() {
+    let tree = Tree::new();
+    let directory = tree.directory("somewhere");
+    let path = tree.path("mistyped");
+    for scheme in ["sqlite", "dir", "file"] {
+        let url = format!("{scheme}:{}", path.display());
+        for command in [vec!["list"], vec!["show", "00000007"]] {
+            let arguments = [vec!["sessions"], command, vec!["--store", &url]].concat();
+            let error = tree.run(&directory, &arguments).failed(1);
+            assert!(error.contains(&url) && error.contains("no such"), "{error}");
+        }
+    }
+    assert!(!path.exists());
+}
+
+#[test]
 fn a_store_serves_what_was_imported() {
     let tree = Tree::new();
     let directory = rich(&tree);

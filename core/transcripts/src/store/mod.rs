@@ -23,7 +23,7 @@ pub use answer::{SessionSummaryEntry, StoreAnswer, StoreListEntry};
 pub use backend::PostgresStore;
 #[cfg(feature = "sqlite")]
 pub use backend::SqliteStore;
-pub use backend::{open, DirectoryStore, MemoryStore};
+pub use backend::{open, open_existing, DirectoryStore, MemoryStore};
 pub use call::{CallKind, StoreCall};
 pub use capabilities::Capabilities;
 pub use entry::{Entry, EntryError};

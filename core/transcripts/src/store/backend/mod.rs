@@ -15,7 +15,7 @@ pub use memory::MemoryStore;
 pub use postgres::PostgresStore;
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteStore;
-pub use url::open;
+pub use url::{open, open_existing};
 
 use std::collections::HashSet;
 use std::time::{SystemTime, UNIX_EPOCH};

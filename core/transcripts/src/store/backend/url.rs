@@ -43,6 +43,24 @@ pub fn open(url: &str) -> Result<Box<dyn SessionStore>, StoreError> {
     }
 }
 
+/// As [`open`], for who only reads: a file or folder that is not there is an error and is not made.
+pub fn open_existing(url: &str) -> Result<Box<dyn SessionStore>, StoreError> {
+    if let Some((scheme @ ("sqlite" | "dir" | "file"), rest)) = url.split_once(':') {
+        let place = path(scheme, rest, scheme == "file")?;
+        if !place.exists() {
+            let what = match scheme {
+                "sqlite" => "file",
+                _ => "folder",
+            };
+            return Err(StoreError::failed(format_args!(
+                "{url}: there is no such {what}: {}",
+                place.display()
+            )));
+        }
+    }
+    open(url)
+}
+
 /// The path after a scheme: `relative`, `/absolute` or `///absolute`.
 fn path(scheme: &str, rest: &str, decode: bool) -> Result<PathBuf, StoreError> {
     let wrong = |what: &str| Err(StoreError::failed(format_args!("{scheme}:{rest}: {what}")));
