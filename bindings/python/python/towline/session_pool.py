@@ -112,9 +112,9 @@ class SessionPool:
         except BaseException:
             with self._changed:
                 self._policy.cancel(ticket)
-                session = self._served.pop(ticket, None)
-            if isinstance(session, towline.Session):
-                session.close()
+                unwanted = self._served.pop(ticket, None)
+            if isinstance(unwanted, towline.Session):
+                unwanted.close()
             raise
         with self._changed:
             outcome = self._served.pop(ticket)

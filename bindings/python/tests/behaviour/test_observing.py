@@ -114,7 +114,7 @@ async def test_callbacks_belong_to_the_trace_of_the_session_or_call(cli: FakeCli
 
     meta = {"traceparent": f"00-{CALLS_TRACE}-00f067aa0ba902b7-01"}
     call = {"name": "peek", "arguments": {}}
-    steps = [
+    steps: list[Any] = [
         {"expect": {"type": "user"}},
         mcp_handshake("kit"),
         mcp("c1", "kit", "tools/call", 1, {**call, "_meta": meta}),
