@@ -1,7 +1,7 @@
 //! Lines of every kind, the queue, the end.
 
 use towline_protocol::connection::{
-    CancelReason, Config, Diagnostic, Event, LocalError, RequestError, TurnOutcome,
+    CancelReason, Config, Connection, Diagnostic, Event, LocalError, RequestError, TurnOutcome,
 };
 use towline_protocol::control::envelope::UserMessage;
 
