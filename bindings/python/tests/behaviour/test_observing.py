@@ -52,6 +52,28 @@ async def test_a_session_is_logged_where_that_is_enabled(
     assert KEY not in caplog.text
 
 
+async def test_a_handler_that_raises_disturbs_nothing(
+    cli: FakeCli, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    caplog.set_level(logging.DEBUG, "towline")
+
+    class Broken(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            raise RuntimeError("the log is broken")
+
+    logger = logging.getLogger("towline")
+    broken = Broken()
+    logger.addHandler(broken)
+    odd = {"emit_raw": "no message\n"}
+    try:
+        options = cli.options(odd, *chatty())
+        messages = [m async for m in towline.query(prompt="x", options=options)]
+    finally:
+        logger.removeHandler(broken)
+    assert isinstance(messages[-1], towline.ResultMessage)
+    assert "the log is broken" in capsys.readouterr().err
+
+
 async def test_a_session_is_not_logged_otherwise(
     cli: FakeCli, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -185,8 +185,9 @@ fn whatever_happens_the_limits_hold_and_everybody_is_served() {
             for member in world.all(Is::Ready) {
                 world.policy.answered(member, world.now);
             }
+            // Before the next check is due.
+            world.settle(|| true);
         }
-        world.settle(|| true);
         assert!(world.tickets.is_empty(), "{options:?}: {:?}", world.tickets);
         world.policy.close();
         world.settle(|| true);

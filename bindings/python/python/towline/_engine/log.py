@@ -5,7 +5,8 @@ enabled for it when the session starts; each record has `towline`, a dict with i
 """
 
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from logging import Logger
@@ -13,6 +14,22 @@ if TYPE_CHECKING:
 _SUBJECTS = ("session", "turn", "request", "callback", "store", "stderr", "wire")
 
 _WIRE = 5
+
+_Tell = TypeVar("_Tell", bound=Callable[..., None])
+
+
+def disturbing_nothing(tell: _Tell) -> _Tell:
+    """Whoever is told may fail, as a handler of `logging` does: the session goes on."""
+
+    def told(*arguments: Any) -> None:
+        try:
+            tell(*arguments)
+        except Exception:
+            from traceback import print_exc
+
+            print_exc()
+
+    return told  # type: ignore[return-value]
 
 
 def logger() -> "Logger":
@@ -37,6 +54,7 @@ def wanted_level(document: "dict[str, Any]") -> int:
     return 0
 
 
+@disturbing_nothing
 def report(
     level: int, target: str, message: str, fields: str, session_id: str | None, turn: int | None
 ) -> None:
