@@ -439,7 +439,9 @@ fn recordings_of_the_real_cli_can_be_replayed() {
         // A CLI that refuses its arguments never opens the session; of one that was killed in mid-turn
         // the recording has no end.
         let was_cut = || {
-            let cut = done.as_ref().is_err_and(|error| error.contains("it was cut"));
+            let cut = done
+                .as_ref()
+                .is_err_and(|error| error.contains("it was cut"));
             cut && name == "sigterm_midturn"
         };
         let ended = done.is_ok() || !script.opened || was_cut();
