@@ -7,7 +7,7 @@ use super::policy::{Action, Loss, Member, Ticket};
 use super::taken::{Place, PooledSession, PutBackError};
 use super::{Held, Inner, Inside, PoolError};
 use crate::error::Error;
-use crate::session::{Session, SessionBuilder, Standing};
+use crate::session::{this_thread, Session, SessionBuilder, Standing};
 
 /// The one thread that drives. Leaving lets another one do it.
 struct Driving<'a>(&'a Inner);
@@ -31,7 +31,7 @@ impl Inner {
         mut wanted: impl FnMut(&mut Inside) -> Option<T>,
     ) -> Result<Option<T>, Error> {
         let mut inside = self.lock()?;
-        let own = std::thread::current().id();
+        let own = this_thread();
         if inside.driver == Some(own) {
             return Err(Error::Reentrant);
         }
@@ -280,7 +280,7 @@ impl Inner {
     ) -> Result<PooledSession, Error> {
         let ticket = {
             let mut inside = self.lock()?;
-            if inside.driver == Some(std::thread::current().id()) {
+            if inside.driver == Some(this_thread()) {
                 return Err(Error::Reentrant);
             }
             let limit = limit.map(|limit| limit.as_millis() as u64);

@@ -13,7 +13,6 @@ pub use taken::{PooledSession, PutBackError};
 use std::collections::BTreeMap;
 use std::os::fd::BorrowedFd;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, StartError};
@@ -81,7 +80,8 @@ struct Inside {
     members: BTreeMap<Member, Held>,
     /// What came of tickets, until it is fetched.
     served: BTreeMap<Ticket, Result<(Member, Session), Error>>,
-    driver: Option<ThreadId>,
+    /// The thread that drives, by [`this_thread`](crate::session::this_thread).
+    driver: Option<usize>,
     /// How often the driver has waited.
     rounds: u64,
     /// The policy was told something since it was asked last.

@@ -160,7 +160,7 @@ thread_local! {
 }
 
 /// A number that no other running thread has.
-fn this_thread() -> usize {
+pub(crate) fn this_thread() -> usize {
     THREAD.with(|mark| std::ptr::from_ref(mark) as usize)
 }
 
