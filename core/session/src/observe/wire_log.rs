@@ -2,16 +2,15 @@
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::clock::Timestamp;
 use crate::error::StartError;
-use crate::recording::Redactor;
+use crate::recording::{open_private, KeyLines, Redactor};
 
 /// Kept of a long line beyond what is shown: the secrets in it end there.
 const SLACK: usize = 4096;
@@ -83,6 +82,7 @@ struct Direction {
     mark: char,
     kept: Vec<u8>,
     length: u64,
+    keys: KeyLines,
 }
 
 /// Which way a line goes.
@@ -116,6 +116,7 @@ impl WireLog {
             mark,
             kept: Vec::new(),
             length: 0,
+            keys: KeyLines::default(),
         };
         Ok(WireLog {
             name,
@@ -176,7 +177,10 @@ impl WireLog {
             return;
         }
         let text = String::from_utf8_lossy(&kept);
-        let text = text.strip_suffix('\r').unwrap_or(&text);
+        let mut text = text.strip_suffix('\r').unwrap_or(&text);
+        if !text.starts_with('{') {
+            text = direction.keys.line(text);
+        }
         let long = length > kept.len() as u64;
         let mut clean = match long {
             true => {
@@ -266,12 +270,7 @@ fn line_end(bytes: &[u8]) -> Option<usize> {
 }
 
 fn open(path: &Path) -> Result<File, StartError> {
-    let file = OpenOptions::new()
-        .append(true)
-        .create(true)
-        .mode(0o600)
-        .open(path);
-    file.map_err(|error| StartError::WireLog {
+    open_private(path, true).map_err(|error| StartError::WireLog {
         path: path.into(),
         error,
     })

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use towline_protocol::json;
 
+use super::file::read_whole;
 use crate::error::StartError;
 use crate::process::Exit;
 
@@ -54,7 +55,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<Entry>, StartError> {
         path: path.into(),
         reason,
     };
-    let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
+    let text = read_whole(path).map_err(|error| failed(error.to_string()))?;
     let mut entries = Vec::new();
     for (index, line) in text.lines().enumerate() {
         let number = index + 1;

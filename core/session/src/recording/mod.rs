@@ -15,11 +15,14 @@
 //! `in` and `out` are enough to replay one. Entries of other kinds are passed over.
 
 mod entry;
+mod file;
 mod matching;
 mod recorder;
 mod redact;
 mod replay;
 
+pub(crate) use file::open_private;
 pub(crate) use recorder::Recorder;
+pub(crate) use redact::KeyLines;
 pub use redact::Redactor;
 pub(crate) use replay::Replay;

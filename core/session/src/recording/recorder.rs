@@ -1,14 +1,14 @@
 //! Writes what passes between the host and the CLI.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use towline_protocol::json;
 
-use super::Redactor;
+use super::file::open_private;
+use super::{KeyLines, Redactor};
 use crate::error::StartError;
 use crate::process::Exit;
 
@@ -34,6 +34,7 @@ struct Lines {
     limit: usize,
     /// How much of the present line was left out.
     skipped: usize,
+    keys: KeyLines,
 }
 
 impl Recorder {
@@ -48,21 +49,16 @@ impl Recorder {
             true => path.join(format!("{}.jsonl", uuid::Uuid::new_v4())),
             false => path.into(),
         };
-        let file = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(0o600)
-            .open(&path)
-            .map_err(|error| StartError::Record {
-                path: path.clone(),
-                error,
-            })?;
+        let file = open_private(&path, false).map_err(|error| StartError::Record {
+            path: path.clone(),
+            error,
+        })?;
         let lines = |dir| Lines {
             dir,
             partial: Vec::new(),
             limit: line_limit,
             skipped: 0,
+            keys: KeyLines::default(),
         };
         Ok(Recorder {
             path,
@@ -78,6 +74,8 @@ impl Recorder {
 
     /// How the CLI was started: its arguments.
     pub(crate) fn started(&mut self, args: &[String]) {
+        let clean = self.redactor.as_ref().map(|redactor| redactor.args(args));
+        let args = clean.as_deref().unwrap_or(args);
         let mut line = String::from("{\"args\":[");
         for (index, arg) in args.iter().enumerate() {
             if index > 0 {
@@ -155,18 +153,22 @@ impl Recorder {
             bytes = rest.get(1..).unwrap_or_default();
             let (dir, line) = lines(self).take();
             if !line.is_empty() {
-                self.line(dir, &line);
+                self.line(dir, &line, lines);
             }
         }
     }
 
-    fn line(&mut self, dir: &str, line: &[u8]) {
+    fn line(&mut self, dir: &str, line: &[u8], lines: fn(&mut Recorder) -> &mut Lines) {
         let line = String::from_utf8_lossy(line);
         let line = line.strip_suffix('\r').unwrap_or(&line);
         let is_json = dir != "err" && !line.starts_with('"') && json::validate(line).is_ok();
         match is_json {
             true => self.entry(dir, line),
             false => {
+                let line = match self.redactor {
+                    Some(_) => lines(self).keys.line(line),
+                    None => line,
+                };
                 let mut quoted = String::with_capacity(line.len() + 2);
                 json::push_string(&mut quoted, line);
                 self.entry(dir, &quoted);

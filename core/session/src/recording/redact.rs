@@ -11,6 +11,33 @@ use crate::Options;
 const REDACTED: &str = "[redacted]";
 /// A shorter value is no secret, and would be found everywhere.
 const SHORTEST_SECRET: usize = 8;
+/// How deep in JSON texts a secret with letters that are escaped there is known.
+const ESCAPED_SECRETS: usize = 3;
+/// How deep JSON in the texts of JSON is read as such.
+const DEEPEST: usize = 12;
+/// A private key over several lines has fewer of them.
+const MOST_KEY_LINES: usize = 400;
+/// What stands behind a secret's name in programs and sentences.
+const NO_SECRETS: [&str; 18] = [
+    "string",
+    "number",
+    "boolean",
+    "bool",
+    "null",
+    "none",
+    "true",
+    "false",
+    "undefined",
+    "required",
+    "optional",
+    "unknown",
+    "invalid",
+    "missing",
+    "expired",
+    "redacted",
+    "bearer",
+    "basic",
+];
 /// What the CLI and this library are logged in with.
 const LOGINS: [&str; 5] = [
     "ANTHROPIC_API_KEY",
@@ -60,53 +87,134 @@ const ACCOUNT_MEMBERS: [&str; 10] = [
 struct Pattern {
     /// One of these stands in every such text: the rest need not be looked at closely.
     marks: &'static [&'static str],
+    /// Matched against the text as [`without_escapes`] shows it.
     pattern: &'static str,
-    with: &'static str,
+    found: Found,
 }
 
-static PATTERNS: [Pattern; 8] = [
+/// What of a match is the secret.
+#[derive(Clone, Copy)]
+enum Found {
+    /// Its first group, or all of it.
+    Text(&'static str),
+    /// The value that follows it.
+    Value,
+    /// The value that follows it, where it looks like one: the name may stand in a sentence.
+    LikelyValue,
+}
+
+static PATTERNS: [Pattern; 14] = [
     Pattern {
         marks: &["PRIVATE KEY"],
-        pattern: r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?s:.*?)(?:-----END [A-Z ]*PRIVATE KEY-----|\z)",
-        with: REDACTED,
+        pattern: concat!(
+            r#"-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----(?:[^"\x01]|\x01*"[\s+,]*\x01*")*?"#,
+            r#"(?:-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----|\z)"#,
+            r#"|-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----[^"\x01]*"#,
+        ),
+        found: Found::Text(REDACTED),
     },
     Pattern {
         marks: &[
             "sk-", "sk_", "pk-", "pk_", "rk-", "rk_", "gh", "glpat-", "npm_", "pypi-", "xox",
-            "AKIA", "ASIA", "AIza",
+            "AKIA", "ASIA", "AIza", "hf_",
         ],
-        pattern: r"\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_[A-Za-z0-9_]{20,}|\bglpat-[A-Za-z0-9_-]{16,}|\bnpm_[A-Za-z0-9]{30,}|\bpypi-[A-Za-z0-9_-]{30,}|\bxox[a-z]-[A-Za-z0-9-]{10,}|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[A-Za-z0-9_-]{35}",
-        with: REDACTED,
+        pattern: r"\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_[A-Za-z0-9_]{20,}|\bglpat-[A-Za-z0-9_-]{16,}|\bnpm_[A-Za-z0-9]{30,}|\bpypi-[A-Za-z0-9_-]{30,}|\bxox[a-z]-[A-Za-z0-9-]{10,}|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[A-Za-z0-9_-]{35}|\bhf_[A-Za-z0-9]{20,}",
+        found: Found::Text(REDACTED),
     },
+    // One that was cut is known by its first two parts.
     Pattern {
         marks: &["eyJ"],
-        pattern: r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",
-        with: REDACTED,
+        pattern: r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)*",
+        found: Found::Text(REDACTED),
     },
     Pattern {
         marks: &["earer", "EARER", "asic", "ASIC"],
-        pattern: r"(?i)\b(bearer|basic)(\s+)[A-Za-z0-9._~+/=-]{8,}",
-        with: "${1}${2}[redacted]",
+        pattern: r"(?i)\b(?:bearer|basic)\s+([A-Za-z0-9._~+/=-]{8,})",
+        found: Found::Text(REDACTED),
     },
     Pattern {
-        marks: &["KEY", "TOKEN", "SECRET", "PASSWORD"],
-        pattern: r#"\b([A-Z][A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASSWORD)\s*[=:]\s*["']?)[^\s"',;]{4,}"#,
-        with: "${1}[redacted]",
+        marks: &[
+            "KEY",
+            "TOKEN",
+            "SECRET",
+            "PASSWORD",
+            "PASSWD",
+            "CREDENTIALS",
+        ],
+        pattern: concat!(
+            r#"\b[A-Z][A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS)"#,
+            r#"["'\x01]*[ \t]*[=:][ \t]*"#,
+        ),
+        found: Found::Value,
+    },
+    Pattern {
+        marks: &["ey", "EY", "oken", "ecret", "assw", "ASSW"],
+        pattern: concat!(
+            r#"(?i)(?:api[-_]?key|access[-_]?key|secret[-_]?key|private[-_]?key|auth[-_]?key"#,
+            r#"|token|secret|password|passwd|passphrase)["'\x01]*[ \t]*(?::=|=>|[=:])[ \t]*"#,
+        ),
+        found: Found::LikelyValue,
+    },
+    Pattern {
+        marks: &["--"],
+        pattern: concat!(
+            r#"(?i)--[a-z0-9_-]*(?:api[-_]?key|access[-_]?key|secret[-_]?key"#,
+            r#"|token|secret|password|passwd|passphrase)[ \t]+"#,
+        ),
+        found: Found::LikelyValue,
+    },
+    Pattern {
+        marks: &["uthorization", "UTHORIZATION"],
+        pattern: concat!(
+            r#"(?i)authorization["'\x01]*[ \t]*[=:][ \t]*"#,
+            r#"(?:(?:basic|bearer|digest|negotiate|token)[ \t]+)?"#,
+        ),
+        found: Found::LikelyValue,
+    },
+    Pattern {
+        marks: &["ookie", "OOKIE"],
+        pattern: concat!(
+            r#"(?i)\bcookie["'\x01]*[ \t]*:[ \t]*["'\x01]*"#,
+            r#"([^\s"'\x01=;:,]+=[^\r\n"'\x01]+)"#,
+        ),
+        found: Found::Text(REDACTED),
+    },
+    Pattern {
+        marks: &["curl"],
+        pattern: concat!(
+            r#"\bcurl\b[^\r\n]*?\s(?:-u|--user|--proxy-user)[\s=]*["'\x01]*"#,
+            r#"([^\s:"'\x01]+:[^\s"'\x01]+)"#,
+        ),
+        found: Found::Text(REDACTED),
     },
     Pattern {
         marks: &["://"],
-        pattern: r"\b([a-z][a-z0-9+.-]*://[^\s/@:]*):[^\s/@]+@",
-        with: "${1}:[redacted]@",
+        pattern: r#"(?i)\b[a-z][a-z0-9+.-]*://[^\s/@:"'\x01]*:([^\s/"'\x01]+)@"#,
+        found: Found::Text(REDACTED),
     },
     Pattern {
         marks: &["@"],
         pattern: r"\b[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}\b",
-        with: "user@example.com",
+        found: Found::Text("user@example.com"),
     },
     Pattern {
-        marks: &["/home/", "/Users/", ":\\Users\\"],
-        pattern: r"(/home/|/Users/|[A-Za-z]:\\Users\\)[^/\\\s:;,<>|*?\x22'`()\[\]{}]+",
-        with: "${1}user",
+        marks: &["home/", "Users/"],
+        pattern: concat!(
+            r"/(?:home|Users)/+([^/\\\s:;,<>|*?\x01\x22'`()\[\]{}]+",
+            r"(?: [A-Z][^/\\\s:;,<>|*?\x01\x22'`()\[\]{}]*){1,2})(?:[/\\\x01\x22']|$)",
+            r"|/(?:home|Users)/+([^/\\\s:;,<>|*?\x01\x22'`()\[\]{}]+)",
+        ),
+        found: Found::Text("user"),
+    },
+    // As many backslashes before the name as before the folder: a further one begins an escape.
+    Pattern {
+        marks: &["\\Users\\"],
+        pattern: concat!(
+            r"[A-Za-z]:(?:\\Users\\|\\{2}Users\\{2}|\\{4}Users\\{4}|\\{8}Users\\{8}|\\{16}Users\\{16})",
+            r"(?:([^/\\\s:;,<>|*?\x22'`()\[\]{}]+(?: [A-Z][^/\\\s:;,<>|*?\x22'`()\[\]{}]*){1,2})",
+            r"(?:[/\\\x22']|$)|([^/\\\s:;,<>|*?\x22'`()\[\]{}]+))",
+        ),
+        found: Found::Text("user"),
     },
 ];
 
@@ -152,8 +260,9 @@ impl Redactor {
         }
     }
 
-    /// Also what these options and this process's environment hold: values of their variables with
-    /// secret names, of headers, and the home folder.
+    /// Also what these options and this process's environment hold: the login variables of this
+    /// process, the variables of option `env` with secret names, and the home folder. Headers of
+    /// MCP servers are found by the members they stand in, not by their values.
     pub fn of(options: &Options) -> Redactor {
         let mut redactor = Redactor::new();
         for (name, value) in std::env::vars_os() {
@@ -174,13 +283,25 @@ impl Redactor {
         }
     }
 
-    /// Replaces this text wherever it stands; one of less than eight bytes is left alone.
+    /// Replaces this text wherever it stands, also as it stands in JSON; one of less than eight
+    /// bytes is left alone.
     #[must_use]
-    pub fn secret(self, value: &str) -> Redactor {
-        match value.len() >= SHORTEST_SECRET {
-            true => self.known(value.into(), REDACTED.into()),
-            false => self,
+    pub fn secret(mut self, value: &str) -> Redactor {
+        if value.len() < SHORTEST_SECRET {
+            return self;
         }
+        let mut value = value.to_string();
+        for _ in 0..=ESCAPED_SECRETS {
+            self = self.known(value.clone(), REDACTED.into());
+            let mut quoted = String::new();
+            json::push_string(&mut quoted, &value);
+            let escaped = quoted.trim_start_matches('"').strip_suffix('"');
+            match escaped {
+                Some(escaped) if quoted.len() != value.len() + 2 => value = escaped.into(),
+                _ => break,
+            }
+        }
+        self
     }
 
     /// Replaces this folder by `/home/user`, also as the CLI writes it in the names of its project
@@ -222,7 +343,7 @@ impl Redactor {
         }
         for (regex, pattern) in &self.patterns {
             if pattern.marks.iter().any(|mark| text.contains(mark)) {
-                if let Cow::Owned(changed) = regex.replace_all(&text, pattern.with) {
+                if let Some(changed) = replace(&text, regex, pattern) {
                     text = Cow::Owned(changed);
                 }
             }
@@ -230,10 +351,38 @@ impl Redactor {
         text
     }
 
+    /// The arguments of a program without the values of flags that take secrets.
+    pub(crate) fn args(&self, args: &[String]) -> Vec<String> {
+        let mut value_is_secret = false;
+        let mut clean = Vec::with_capacity(args.len());
+        for arg in args {
+            let is_flag = arg.starts_with('-');
+            let named = is_flag.then(|| arg.split_once('=')).flatten();
+            clean.push(match named {
+                Some((flag, _)) if is_secret_flag(flag) => format!("{flag}={REDACTED}"),
+                _ if value_is_secret && !is_flag => REDACTED.into(),
+                _ => self.value(arg, DEEPEST).into_owned(),
+            });
+            value_is_secret = is_flag && named.is_none() && is_secret_flag(arg);
+        }
+        clean
+    }
+
+    /// A text that may be JSON itself.
+    fn value<'a>(&self, text: &'a str, depth: usize) -> Cow<'a, str> {
+        let is_json = depth > 0
+            && text.trim_start().starts_with(['{', '[', '"'])
+            && json::validate(text).is_ok();
+        match is_json {
+            true => Cow::Owned(self.json(text, depth - 1)),
+            false => self.text(text),
+        }
+    }
+
     /// A line of the protocol without its secrets; one that is not JSON is taken as a text.
     pub fn line(&self, line: &str) -> String {
         match json::validate(line) {
-            Ok(()) => self.json(line),
+            Ok(()) => self.json(line, DEEPEST),
             Err(_) => self.text(line).into_owned(),
         }
     }
@@ -253,17 +402,18 @@ impl Redactor {
             }
             let end = string_end(bytes, at);
             if end >= bytes.len() && !is_whole(text.get(at..).unwrap_or_default()) {
-                let mut closed = self.json(&closed_string(text, at));
+                let mut closed = self.json(&closed_string(text, at), DEEPEST);
                 closed.pop();
                 return closed;
             }
             at = end;
         }
-        self.json(text)
+        self.json(text, DEEPEST)
     }
 
-    /// One pass over a validated text, or the beginning of one, without recursion.
-    fn json(&self, text: &str) -> String {
+    /// One pass over a validated text, or the beginning of one. Recursion is for JSON in texts
+    /// alone, `depth` deep.
+    fn json(&self, text: &str, depth: usize) -> String {
         let bytes = text.as_bytes();
         let mut out = String::with_capacity(text.len());
         // For each open container, whether every text in it is secret.
@@ -296,7 +446,7 @@ impl Redactor {
                     let hidden = secret || open.last().copied().unwrap_or(false);
                     let clean = match (is_name, hidden && !value.is_empty()) {
                         (false, true) => Cow::Borrowed(REDACTED),
-                        _ => self.text(&value),
+                        _ => self.value(&value, depth),
                     };
                     if clean != value {
                         out.push_str(text.get(copied..at).unwrap_or_default());
@@ -329,16 +479,218 @@ fn replace_whole(text: &str, known: &str, with: &str) -> Option<String> {
             .chars()
             .next()
             .is_some_and(|next| next.is_alphanumeric() || next == '_');
-        out.push_str(if goes_on && with != REDACTED {
-            known
+        if goes_on && with != REDACTED {
+            out.push_str(known);
         } else {
-            with
-        });
-        changed |= !goes_on || with == REDACTED;
+            // The letter may belong to an escape, which stays one.
+            if let (true, Some(letter)) = (before.ends_with('\\'), known.chars().next()) {
+                if "bfnrtu\"\\/".contains(letter) {
+                    out.push(letter);
+                }
+            }
+            out.push_str(with);
+            changed = true;
+        }
         rest = after;
     }
     out.push_str(rest);
     changed.then_some(out)
+}
+
+/// Replaces what this pattern finds.
+fn replace(text: &str, regex: &Regex, pattern: &Pattern) -> Option<String> {
+    let view = without_escapes(text);
+    let mut out = String::new();
+    let mut copied = 0;
+    let mut hide = |range: std::ops::Range<usize>, with: &str| {
+        if range.start >= copied && text.get(range.clone()).is_some_and(|old| old != with) {
+            out.push_str(text.get(copied..range.start).unwrap_or_default());
+            out.push_str(with);
+            copied = range.end;
+        }
+    };
+    match pattern.found {
+        Found::Text(with) => {
+            for found in regex.captures_iter(&view) {
+                let group = (1..found.len()).find_map(|index| found.get(index));
+                if let Some(secret) = group.or(found.get(0)) {
+                    hide(secret.range(), with);
+                }
+            }
+        }
+        Found::Value | Found::LikelyValue => {
+            let likely = matches!(pattern.found, Found::LikelyValue);
+            for found in regex.find_iter(&view) {
+                if let Some(value) = value_at(&view, found.end(), likely) {
+                    hide(value, REDACTED);
+                }
+            }
+        }
+    }
+    (copied > 0).then(|| {
+        out.push_str(text.get(copied..).unwrap_or_default());
+        out
+    })
+}
+
+/// The text with blanks in the place of escapes, as they stand in JSON, of any depth; every other
+/// byte stays in its place. Backslashes before a quote become `\x01`.
+fn without_escapes(text: &str) -> Cow<'_, str> {
+    if !text.contains('\\') {
+        return Cow::Borrowed(text);
+    }
+    let bytes = text.as_bytes();
+    let mut view = String::with_capacity(text.len());
+    let mut copied = 0;
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        if *byte != b'\\' {
+            at += 1;
+            continue;
+        }
+        let start = at;
+        while bytes.get(at) == Some(&b'\\') {
+            at += 1;
+        }
+        // A folder of Windows is no escape.
+        let is_folder = text
+            .get(..start)
+            .is_some_and(|before| before.ends_with("Users"));
+        let (blank, letters) = match bytes.get(at) {
+            Some(b'"') => ('\x01', 0),
+            Some(b'/') => ('/', 0),
+            _ if is_folder => continue,
+            Some(b't') => ('\t', 1),
+            Some(b'b' | b'f' | b'n' | b'r') => ('\n', 1),
+            Some(b'u') if is_code(bytes.get(at + 1..at + 5)) => ('\n', 5),
+            _ => continue,
+        };
+        view.push_str(text.get(copied..start).unwrap_or_default());
+        at += letters;
+        view.extend(std::iter::repeat_n(blank, at - start));
+        copied = at;
+    }
+    view.push_str(text.get(copied..).unwrap_or_default());
+    Cow::Owned(view)
+}
+
+fn is_code(digits: Option<&[u8]>) -> bool {
+    digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+}
+
+/// Where the value behind a name stands, without its quotes.
+fn value_at(view: &str, start: usize, likely: bool) -> Option<std::ops::Range<usize>> {
+    let rest = view.get(start..)?;
+    let escapes = rest.bytes().take_while(|byte| *byte == 1).count();
+    let inner = rest.get(escapes..)?;
+    if let Some(quote @ (b'"' | b'\'' | b'`')) = inner.bytes().next() {
+        let start = start + escapes + 1;
+        let length = quoted_length(inner.get(1..)?, quote, escapes);
+        let value = view.get(start..start + length)?;
+        let is_shown = value.is_empty() || (likely && is_no_secret(value));
+        return (!is_shown).then_some(start..start + length);
+    }
+    if escapes > 0 {
+        return None;
+    }
+    let ends = |letter: char| {
+        letter.is_whitespace()
+            || matches!(letter, '"' | '\'' | '`' | ',' | ';' | '\x01')
+            || (likely && letter == '&')
+    };
+    let length = rest.find(ends).unwrap_or(rest.len());
+    let value = rest.get(..length)?;
+    let after = rest.get(length..)?;
+    let long = value.len() >= 4;
+    (long && (!likely || is_likely(value, after))).then_some(start..start + length)
+}
+
+/// How far a quoted text goes whose quotes have so many backslashes before them.
+fn quoted_length(text: &str, quote: u8, escapes: usize) -> usize {
+    let mut before = 0;
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            1 => {
+                before += 1;
+                continue;
+            }
+            b'"' if quote != b'"'
+                || before <= escapes
+                || (before - escapes) % (2 * (escapes + 1)) == 0 =>
+            {
+                return at - before;
+            }
+            byte if byte == quote && quote != b'"' => return at - before,
+            _ => {}
+        }
+        before = 0;
+    }
+    // One that was not ended does not go beyond its line.
+    text.find(['\n', '\r', '\x01', '"']).unwrap_or(text.len())
+}
+
+/// Whether a text behind a name and `:` or `=` is a value, and not the next word of a sentence or
+/// part of a program.
+fn is_likely(value: &str, after: &str) -> bool {
+    let word = value.trim_end_matches(['.', '!', '?', ')']);
+    if is_no_secret(value)
+        || value.starts_with(['{', '[', '(', '<', '$', '\\', '-', '*', '%'])
+        || value.contains('(')
+        || [
+            "process.env",
+            "os.environ",
+            "os.getenv",
+            "self.",
+            "this.",
+            "env.",
+        ]
+        .iter()
+        .any(|start| value.starts_with(start))
+    {
+        return false;
+    }
+    let is_word = word.bytes().all(|byte| byte.is_ascii_alphabetic())
+        && word.bytes().skip(1).all(|byte| byte.is_ascii_lowercase());
+    // Alone on the rest of its line it is no word of a sentence.
+    let goes_on = after.starts_with([' ', '\t']) || word.len() < value.len();
+    !is_word || word.len() >= 20 || !goes_on
+}
+
+fn is_no_secret(value: &str) -> bool {
+    let plain = value.trim_matches(|letter: char| !letter.is_alphanumeric());
+    NO_SECRETS.contains(&plain.to_ascii_lowercase().as_str())
+}
+
+/// Private keys that come a line at a time.
+#[derive(Debug, Default)]
+pub(crate) struct KeyLines {
+    /// How many lines the key has had; none outside of one.
+    lines: usize,
+}
+
+impl KeyLines {
+    /// The next line, or what stands for one within a key.
+    pub(crate) fn line<'a>(&mut self, line: &'a str) -> &'a str {
+        let begun = line.rfind("-----BEGIN ").filter(|at| is_key(line, *at));
+        let ended = line.rfind("-----END ").filter(|at| is_key(line, *at));
+        let within = self.lines > 0;
+        if begun > ended {
+            self.lines = 1;
+        } else if ended.is_some() || self.lines >= MOST_KEY_LINES {
+            self.lines = 0;
+        } else if within {
+            self.lines += 1;
+        }
+        match within {
+            true => REDACTED,
+            false => line,
+        }
+    }
+}
+
+fn is_key(line: &str, at: usize) -> bool {
+    line.get(at..)
+        .is_some_and(|rest| rest.contains("PRIVATE KEY"))
 }
 
 /// The end of a string of validated JSON, from its opening quote.
@@ -391,6 +743,24 @@ fn is_secret_member(name: &str) -> bool {
         || is_secret_variable(name)
 }
 
+/// `--api-key`, `--token`.
+fn is_secret_flag(flag: &str) -> bool {
+    let name = flag.trim_start_matches('-').replace(['-', '_'], "");
+    let name = name.to_ascii_lowercase();
+    SECRET_MEMBERS.contains(&name.as_str())
+        || [
+            "apikey",
+            "accesskey",
+            "secretkey",
+            "token",
+            "secret",
+            "password",
+            "passwd",
+        ]
+        .iter()
+        .any(|end| name.ends_with(end))
+}
+
 /// `ANTHROPIC_API_KEY`, `DB_PASSWORD`.
 fn is_secret_variable(name: &str) -> bool {
     let is_variable = name
@@ -403,122 +773,4 @@ fn is_secret_variable(name: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_pattern_compiles() {
-        assert_eq!(Redactor::new().patterns.len(), PATTERNS.len());
-    }
-
-    #[test]
-    fn secret_members_lose_their_texts_and_keep_their_shape() {
-        let line = r#"{"mcpServers":{"a":{"env":{"X":"v1","n":3},"headers":{"h":["v2"]}}},"inputTokens":5,"token":"t","maxTokens":7}"#;
-        assert_eq!(
-            Redactor::new().line(line),
-            r#"{"mcpServers":{"a":{"env":{"X":"[redacted]","n":3},"headers":{"h":["[redacted]"]}}},"inputTokens":5,"token":"[redacted]","maxTokens":7}"#
-        );
-    }
-
-    #[test]
-    fn the_account_is_hidden_and_what_follows_it_is_not() {
-        let line = r#"{"account":{"email":"a@b.org","subscriptionType":"max","n":1},"models":[{"value":"opus"}]}"#;
-        assert_eq!(
-            Redactor::new().line(line),
-            r#"{"account":{"email":"[redacted]","subscriptionType":"[redacted]","n":1},"models":[{"value":"opus"}]}"#
-        );
-    }
-
-    #[test]
-    fn keys_and_tokens_are_found_in_any_text() {
-        let redactor = Redactor::new();
-        for secret in [
-            "sk-ant-api03-AAAAbbbbCCCCdddd0000",
-            "ghp_0123456789abcdefghijABCDEFGHIJ012345",
-            "AKIAABCDEFGHIJKLMNOP",
-            "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl",
-            "-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc\n-----END RSA PRIVATE KEY-----",
-            "xoxb-123456789012-abcdef",
-        ] {
-            let clean = redactor
-                .text(&format!("before {secret} after"))
-                .into_owned();
-            assert_eq!(clean, "before [redacted] after", "{secret}");
-        }
-        assert_eq!(
-            redactor.text("Authorization: Bearer abcdefgh12345678"),
-            "Authorization: Bearer [redacted]"
-        );
-        assert_eq!(
-            redactor.text("export DB_PASSWORD=hunter22; ls"),
-            "export DB_PASSWORD=[redacted]; ls"
-        );
-        assert_eq!(
-            redactor.text("postgres://anna:geheim@db/x"),
-            "postgres://anna:[redacted]@db/x"
-        );
-    }
-
-    #[test]
-    fn ordinary_text_is_left_alone() {
-        let redactor = Redactor::new().home("/home/ann");
-        for text in [
-            "a task-list with sk-small",
-            "the key is under the mat",
-            "/home/anna/x".replace("anna", "user").as_str(),
-            "1 + 1 = 2; basic math",
-        ] {
-            assert_eq!(redactor.text(text), text);
-        }
-    }
-
-    #[test]
-    fn the_home_folder_is_replaced_also_in_names_of_project_folders() {
-        let redactor = Redactor::new().home("/srv/people/ann");
-        assert_eq!(
-            redactor.text("/srv/people/ann/p /srv/people/anna -srv-people-ann-p"),
-            "/home/user/p /srv/people/anna -home-user-p"
-        );
-    }
-
-    #[test]
-    fn a_beginning_loses_its_secrets_wherever_it_is_cut() {
-        let redactor = Redactor::new();
-        let line = r#"{"a":"\ud83d\ude00 x","apiKey":"geheim\u0021","h":{"env":{"X":"\"qv1"}},"t":[1,"y"]}"#;
-        for cut in 0..line.len() {
-            let text = redactor.beginning(&line[..cut]);
-            assert!(
-                !text.contains("geh") && !text.contains("qv"),
-                "{cut}: {text}"
-            );
-        }
-        assert_eq!(redactor.beginning(&line[..5]), r#"{"a":"#);
-        assert_eq!(redactor.beginning(&line[..19]), r#"{"a":"\ud83d\ude00 "#);
-        let end = redactor.beginning(line);
-        assert_eq!(end, redactor.line(line));
-        assert_eq!(
-            redactor.beginning("no JSON: Bearer abcdefgh123"),
-            "no JSON: Bearer [redacted]"
-        );
-    }
-
-    #[test]
-    fn half_a_character_hides_no_secret() {
-        let line = r#"{"apiKey":"\ud800geheim","t":"\udc00 sk-ant-api03-0123456789abcdef"}"#;
-        let clean = Redactor::new().line(line);
-        assert!(
-            !clean.contains("geheim") && !clean.contains("0123456789"),
-            "{clean}"
-        );
-    }
-
-    #[test]
-    fn escapes_and_depth_do_no_harm() {
-        let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
-        assert_eq!(Redactor::new().line(&deep), deep);
-        assert_eq!(
-            Redactor::new().line(r#"{"a\"b":"\u002fhome\/anna\/x","password":"\"q\""}"#),
-            r#"{"a\"b":"/home/user/x","password":"[redacted]"}"#
-        );
-    }
-}
+mod tests;

@@ -187,6 +187,61 @@ fn secrets_do_not_reach_the_file_unless_it_is_wanted() {
 }
 
 #[test]
+fn keys_on_stderr_and_in_arguments_do_not_reach_the_files() {
+    let key = "-----BEGIN PRIVATE KEY-----\nMIIEgeheim\n-----END PRIVATE KEY-----\nafter\n";
+    let fake = Fake::new(json!([
+        {"expect": {"type": "user"}}, {"stderr": key}, {"emit": result()}, {"expect_eof": true}
+    ]));
+    let (recording, wire) = (fake.path("session.jsonl"), fake.path("wire.log"));
+    for file in [&recording, &wire] {
+        std::fs::write(file, "").unwrap();
+        std::fs::set_permissions(file, PermissionsExt::from_mode(0o644)).unwrap();
+    }
+    let fake = fake
+        .set("record", recording.to_str().unwrap())
+        .set("wireLog", wire.to_str().unwrap())
+        .set(
+            "extraArgs",
+            json!({"api-key": "geheim1", "token": "geheim2"}),
+        );
+    program(fake.options(), "hi");
+    for file in [&recording, &wire] {
+        let text = std::fs::read_to_string(file).unwrap();
+        assert!(text.contains("after") && !text.contains("geheim"), "{text}");
+        let mode = std::fs::metadata(file).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+}
+
+#[test]
+fn what_is_no_file_is_refused_at_once() {
+    let fake = asking();
+    let fifo = fake.path("fifo");
+    let made = std::process::Command::new("mkfifo").arg(&fifo).status();
+    assert!(made.expect("mkfifo, of coreutils").success());
+    let socket = fake.path("socket");
+    let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    for (path, what) in [(&fifo, "a FIFO"), (&socket, "a socket")] {
+        let path = path.to_str().unwrap();
+        for option in ["record", "wireLog", "replay"] {
+            let mut options = fake.options();
+            match option {
+                "record" => options.record = Some(path.into()),
+                "wireLog" => options.wire_log = Some(path.into()),
+                _ => options.replay = Some(path.into()),
+            }
+            let error = Session::start(options).unwrap_err().to_string();
+            for part in [path, what, &format!("option {option}")] {
+                assert!(error.contains(part), "{option}: {error}");
+            }
+        }
+    }
+    let folder = fifo.parent().unwrap();
+    let error = Session::start(replaying(folder)).unwrap_err().to_string();
+    assert!(error.contains("a folder"), "{error}");
+}
+
+#[test]
 fn in_a_folder_each_session_gets_a_file() {
     let fake = asking();
     let folder = fake.path("recordings");
