@@ -1,6 +1,7 @@
 //! W3C Trace Context: which distributed trace something belongs to.
 
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use super::error::LaunchError;
 use super::options::Options;
@@ -16,7 +17,7 @@ pub struct TraceContext {
 }
 
 impl TraceContext {
-    /// `None` when `traceparent` is not valid; a `tracestate` that no header can hold is left out.
+    /// `None` when `traceparent` is not valid; a `tracestate` that is not valid is left out.
     pub fn new(traceparent: &str, tracestate: Option<&str>) -> Option<TraceContext> {
         let tracestate = tracestate.filter(|state| is_state(state));
         is_parent(traceparent).then(|| TraceContext {
@@ -47,7 +48,8 @@ impl TraceContext {
             (Some(_), Some(state)) if !is_state(state) => Err(refuse(
                 "tracestate",
                 state,
-                "cannot stand in a header; use printable ASCII characters only",
+                "is no W3C trace state; give key=value members with commas between, the keys in lower case and \
+                 each once, 32 members and 512 characters at most",
             )),
             (Some(parent), state) => Ok(TraceContext::new(parent, state.as_deref())),
         }
@@ -73,8 +75,36 @@ fn is_parent(text: &str) -> bool {
         && (rest.is_none() || version != Some("00"))
 }
 
+/// Members `key=value` between commas, of which some may be empty. Keys are those of Level 2, which are
+/// those of Level 1 and more.
 fn is_state(text: &str) -> bool {
-    text.bytes().all(|byte| (b' '..=b'~').contains(&byte))
+    let blank = [' ', '\t'];
+    let members = text.split(',').map(|member| member.trim_matches(blank));
+    let mut keys = Vec::new();
+    for member in members.filter(|member| !member.is_empty()) {
+        match member.split_once('=') {
+            Some((key, value)) if is_key(key) && is_value(value) && !keys.contains(&key) => {
+                keys.push(key);
+            }
+            _ => return false,
+        }
+    }
+    text.len() <= 512 && keys.len() <= 32
+}
+
+fn is_key(text: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    text.len() <= 256
+        && text.bytes().next().is_some_and(plain)
+        && text
+            .bytes()
+            .all(|byte| plain(byte) || b"_-*/@".contains(&byte))
+}
+
+/// A member has no blanks at its end, so that a value of blanks alone is empty here.
+fn is_value(text: &str) -> bool {
+    let fits = |byte| (b' '..=b'~').contains(&byte) && byte != b'=';
+    (1..=256).contains(&text.len()) && text.bytes().all(fits)
 }
 
 #[cfg(test)]
@@ -103,5 +133,41 @@ mod tests {
         }
         let context = TraceContext::new(PARENT, Some("a=1\n")).unwrap();
         assert_eq!(context.tracestate, None);
+    }
+
+    #[test]
+    fn a_state_has_members_with_keys_of_their_own() {
+        let members = |n: usize| -> String { (0..n).map(|n| alloc::format!("k{n}=v,")).collect() };
+        let long = |n: usize| alloc::format!("a={},b={}", "x".repeat(250), "y".repeat(n));
+        for good in [
+            "",
+            "a=1",
+            "congo=t61rcWkgMzE, rojo=00f067aa0ba902b7\t,,",
+            "fw529a3039@dt=FfD/5d:8b,0a_-*/=~ !",
+            &members(32),
+            &long(256),
+        ] {
+            assert!(is_state(good), "{good}");
+        }
+        for bad in [
+            "a",
+            "=",
+            "a=",
+            "a= ",
+            "=1",
+            "a=1,a=2",
+            "A=1",
+            "_a=1",
+            "a b=1",
+            "a =1",
+            "a=1=2",
+            "a=\u{e9}",
+            "a=1\n",
+            &members(33),
+            &long(257),
+            &long(256).replace(',', "  ,  "),
+        ] {
+            assert!(!is_state(bad), "{bad}");
+        }
     }
 }
