@@ -56,6 +56,8 @@ pub(super) fn read(path: &Path) -> Result<Vec<Entry>, StartError> {
         reason,
     };
     let text = read_whole(path).map_err(|error| failed(error.to_string()))?;
+    // Editors of some systems begin a file with a byte order mark.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let mut entries = Vec::new();
     for (index, line) in text.lines().enumerate() {
         let number = index + 1;

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 /// Members that differ from run to run or from host to host without meaning anything.
-const IDS: [&str; 4] = ["uuid", "session_id", "request_id", "timestamp"];
+///
+/// The id of a tool call stands in a permission's answer when the host's language writes it there.
+const IDS: [&str; 5] = ["uuid", "session_id", "request_id", "timestamp", "toolUseID"];
 
 /// The member as a text, or nothing.
 pub(super) fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {

@@ -207,12 +207,7 @@ impl Replay {
 
     /// A line of the CLI with the ids of this host.
     fn translated(&self, line: &str) -> Result<String, String> {
-        let mut line = line.to_string();
-        for (recorded, now) in &self.messages {
-            if line.contains(recorded) {
-                line = line.replace(recorded, now);
-            }
-        }
+        let line = renamed(line, &self.messages);
         let Ok(Some(kind)) = json::pointer(&line, "/type") else {
             return Ok(line);
         };
@@ -313,6 +308,36 @@ impl Replay {
 
 fn wrote(line: &str) -> String {
     format!("wrote {}", shown(line))
+}
+
+/// Puts other texts in the place of the strings that say exactly these; names of members stay.
+fn renamed(line: &str, pairs: &BTreeMap<String, String>) -> String {
+    let mut renamed = String::with_capacity(line.len());
+    let mut rest = line;
+    while !pairs.is_empty() {
+        let Some((before, body)) = rest.split_once('"') else {
+            break;
+        };
+        let mut escaped = false;
+        let end = body.find(|c| {
+            let ends = c == '"' && !escaped;
+            escaped = c == '\\' && !escaped;
+            ends
+        });
+        let Some(end) = end else { break };
+        let quoted = rest.get(before.len()..before.len() + end + 2);
+        let after = body.get(end + 1..).unwrap_or_default();
+        let quoted = quoted.unwrap_or_default();
+        let is_name = after.trim_start().starts_with(':');
+        renamed.push_str(before);
+        match json::string(quoted).and_then(|text| pairs.get(&*text)) {
+            Some(now) if !is_name => json::push_string(&mut renamed, now),
+            _ => renamed.push_str(quoted),
+        }
+        rest = after;
+    }
+    renamed.push_str(rest);
+    renamed
 }
 
 /// Puts another text in the place of the one at this pointer; `None` when there is none for it.

@@ -143,6 +143,65 @@ fn a_recording_that_was_cut_ends() {
     assert!(until_closed(&session).error.is_none());
 }
 
+/// A recording may be written by hand, with a short id, and by an editor that begins it with a mark.
+#[test]
+fn the_id_of_a_prompt_stands_for_whole_strings_alone() {
+    let fake = asking();
+    let recording = fake.path("session.jsonl");
+    let said = r#"{"type":"assistant","a":"banana","list":["a","\\","a"],"text":"\"a\" \\"}"#;
+    let lines = [
+        r#"{"dir":"in","line":{"type":"control_request","request_id":"1","request":{"subtype":"initialize"}}}"#,
+        r#"{"dir":"out","line":{"type":"control_response","response":{"subtype":"success","request_id":"1","response":{}}}}"#,
+        r#"{"dir":"in","line":{"type":"user","uuid":"a","message":{"role":"user","content":"hi"}}}"#,
+        &format!(r#"{{"dir":"out","line":{said}}}"#),
+        &json!({"dir": "out", "line": result()}).to_string(),
+        r#"{"dir":"eof"}"#,
+        r#"{"dir":"exit","line":{"code":0}}"#,
+    ];
+    std::fs::write(&recording, format!("\u{feff}{}", lines.join("\n"))).unwrap();
+    let (seen, closed) = program(replaying(&recording), "hi");
+    assert!(closed.error.is_none(), "{:?}", closed.error);
+    let [message, _] = &seen[..] else {
+        panic!("{seen:?}");
+    };
+    let now = message["list"][0].as_str().unwrap();
+    assert_eq!(now.len(), 36, "{message}");
+    let expected =
+        json!({"type": "assistant", "a": "banana", "list": [now, "\\", now], "text": "\"a\" \\"});
+    assert_eq!(message, &expected);
+}
+
+/// Some languages name the tool call in a permission's answer and some do not.
+#[test]
+fn an_answer_that_names_its_tool_call_is_the_same() {
+    let fake = asking();
+    let recording = fake.path("session.jsonl");
+    let mut options = fake.options();
+    options.record = Some(recording.to_string_lossy().into_owned());
+    program(options, "hi");
+    let with_id = |id: Option<&str>| {
+        let mut lines = String::new();
+        for mut entry in entries(&recording) {
+            if let Some(Value::Object(answer)) = entry.pointer_mut("/line/response/response") {
+                if answer.contains_key("behavior") {
+                    match id {
+                        Some(id) => answer.insert("toolUseID".into(), id.into()),
+                        None => answer.remove("toolUseID"),
+                    };
+                }
+            }
+            lines.push_str(&format!("{entry}\n"));
+        }
+        std::fs::write(&recording, lines).unwrap();
+        let closed = program(replaying(&recording), "hi").1;
+        closed.error.unwrap().to_string()
+    };
+    for id in [None, Some("toolu_other")] {
+        let error = with_id(id);
+        assert!(!error.contains("part here"), "{id:?}: {error}");
+    }
+}
+
 #[test]
 fn another_answer_than_recorded_parts_too() {
     let fake = asking();
