@@ -249,7 +249,7 @@ impl From<PoolError> for Failure {
             }
             PoolError::Closed => Failure::new(TOWLINE_ERR_CLOSED, message),
             PoolError::Options(_) => Failure::new(TOWLINE_ERR_OPTION, message),
-            PoolError::OneSession(option) => {
+            PoolError::OneSession(option) | PoolError::OneFile(option) => {
                 Failure::new(TOWLINE_ERR_LAUNCH, message).with("option", option)
             }
             _ => Failure::new(TOWLINE_ERR_STATE, message),

@@ -54,7 +54,9 @@ fn code(error: &Error) -> &'static str {
             PoolError::InUse { .. } => "SESSION_IN_USE",
             PoolError::NotReady { .. } => "TIMED_OUT",
             PoolError::Closed => "POOL_CLOSED",
-            PoolError::Options(_) | PoolError::OneSession(_) => "INVALID_OPTIONS",
+            PoolError::Options(_) | PoolError::OneSession(_) | PoolError::OneFile(_) => {
+                "INVALID_OPTIONS"
+            }
             _ => "INVALID_ARGUMENT",
         },
         Error::Forked { .. } => "FORKED",

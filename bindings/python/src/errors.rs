@@ -78,7 +78,9 @@ fn pool(py: Python<'_>, error: PoolError) -> PyErr {
     let text = text.replace("maxSessions", "max_sessions");
     let text = text.replace("takeTimeoutMs", "take_timeout");
     match error {
-        PoolError::Options(_) | PoolError::OneSession(_) => PyValueError::new_err(text),
+        PoolError::Options(_) | PoolError::OneSession(_) | PoolError::OneFile(_) => {
+            PyValueError::new_err(text)
+        }
         _ => raise(py, "CLIConnectionError", text),
     }
 }

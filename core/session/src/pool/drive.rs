@@ -404,6 +404,10 @@ fn builder(mut builder: SessionBuilder, resume: Option<String>) -> Result<Sessio
     if let Some((option, _)) = of_one.iter().find(|(_, given)| *given) {
         return Err(PoolError::OneSession(option).into());
     }
+    let record = options.record.as_deref().map(std::path::Path::new);
+    if record.is_some_and(|path| !path.is_dir()) {
+        return Err(PoolError::OneFile("record").into());
+    }
     options.resume = resume;
     Ok(builder)
 }

@@ -45,6 +45,9 @@ impl PoolOptions {
         if text.is_empty() {
             return Ok(PoolOptions::default());
         }
+        if !text.trim_start().starts_with('{') {
+            return Err(PoolError::Options("they have to be an object".into()));
+        }
         serde_json::from_str(text).map_err(|error| PoolError::Options(error.to_string()))
     }
 
@@ -97,6 +100,9 @@ pub enum PoolError {
     /// An option that names one conversation, for sessions that start without one.
     #[error("option {0} is for one session and not for those of a pool; take the session by its id instead")]
     OneSession(&'static str),
+    /// An option that names one file, which every session of the pool would write anew.
+    #[error("option {0} names one file, and each session of a pool would write it anew; give a folder that is there, in which each gets a file of its own")]
+    OneFile(&'static str),
     /// The session cannot be kept for later.
     #[error("the session cannot be parked: {0}")]
     NotParked(&'static str),

@@ -371,6 +371,18 @@ fn options_that_make_no_sense_are_refused() {
         let error = pool.take().unwrap_err();
         assert!(matches!(error, Error::Pool(PoolError::OneSession(name)) if name == option));
     }
+    let fake = chat();
+    let file = fake.path("all.jsonl");
+    let recorded = pool(&chat().set("record", file.to_str()), sized(0));
+    let error = recorded.take().unwrap_err();
+    assert!(
+        matches!(error, Error::Pool(PoolError::OneFile("record"))),
+        "{error}"
+    );
+    assert!(!file.exists());
+    for limits in ["[]", "[3]", "\"\"", "null"] {
+        assert!(PoolOptions::from_json(limits).is_err(), "{limits}");
+    }
     let read =
         PoolOptions::from_json(r#"{"size":3,"maxSessions":4,"idleTimeoutMs":null}"#).unwrap();
     assert_eq!(
