@@ -49,6 +49,8 @@ test('a level keeps out what matters less, and a listener that throws harms nobo
     throw new Error('cannot log');
   };
   await talk(conversation, { onLog, logLevel: 'info' });
+  // An unhandled rejection would end this process.
+  await talk(conversation, { onLog: async () => Promise.reject(new Error('cannot log')), logLevel: 'info' });
   assert.deepEqual([...new Set(records.map(({ target }) => target))], ['towline.session']);
   await assert.rejects(talk(conversation, { onLog, logLevel: 'loud' }), { code: 'INVALID_OPTIONS' });
 });

@@ -41,6 +41,15 @@ test('a session is recorded, and replayed without a CLI', async () => {
   });
 });
 
+test('a replay ends as the recorded CLI did', async () => {
+  const record = join(folder, 'exits.jsonl');
+  const play = playing([prompted, { emit: init() }, { exit: 9 }], { record });
+  const outcome = (options) => all(query({ prompt: 'hi', options })).then(() => 'no error', ({ code, exitCode }) => [code, exitCode]);
+  const live = await outcome(play.options);
+  assert.deepEqual(live, ['PROCESS_FAILED', 9]);
+  assert.deepEqual(await outcome({ replay: record }), live);
+});
+
 test('a recording that is not there, or cannot be written', async () => {
   const { options } = playing([]);
   for (const more of [{ replay: join(folder, 'none.jsonl') }, { record: join(folder, 'no/folder/x.jsonl') }]) {

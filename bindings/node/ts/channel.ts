@@ -553,7 +553,8 @@ export class Channel implements Watched {
   private finished(failure: NativeFailure, error: NativeError | null): void {
     this.exit = failureOf(failure);
     this.over = true;
-    const recording = this.replays && failure.transport;
+    // How the recorded CLI has ended is no fault of the recording.
+    const recording = this.replays && failure.transport && this.exit.exitCode === null && this.exit.signal === null;
     if (error) this.error ??= fromNative(recording ? { ...error, code: 'RECORDING' } : error);
     else if (this.exit.result) this.error ??= errorResult(this.exit);
     this.end();

@@ -77,7 +77,8 @@ export class Requests implements Handlers {
     if (sessionId !== null) record.sessionId = sessionId;
     if (turn !== null) record.turn = turn;
     try {
-      this.prepared.options.onLog?.(record);
+      const told: unknown = this.prepared.options.onLog?.(record);
+      if (told instanceof Promise) told.catch(() => {});
     } catch {
       // As for stderr.
     }
