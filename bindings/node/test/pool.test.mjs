@@ -45,6 +45,30 @@ test('a first message costs no start', async (t) => {
   await assert.rejects(pool.take(), { code: 'POOL_CLOSED' });
 });
 
+test('a handle that was put back does nothing any more', async (t) => {
+  const play = chat();
+  const pool = closed(t, new Pool(play.options, { size: 0 }));
+  let kept;
+  {
+    const session = await pool.take();
+    await session.send('hi').result;
+    pool.putBack(session);
+    await session[Symbol.asyncDispose]?.();
+    kept = session;
+  }
+  const again = await pool.take({ sessionId: SESSION });
+  assert.notEqual(again, kept);
+  assert.equal(pool.stats.started, 1);
+  for (const use of [() => kept.send('x'), () => kept.close(), () => kept.pid]) assert.throws(use, { code: 'SESSION_CLOSED' });
+  assert.throws(() => pool.putBack(kept), { code: 'INVALID_ARGUMENT' });
+  assert.equal((await again.send('hi').result).result, 'done');
+  again.close();
+});
+
+test('one file is no recording of several sessions', () => {
+  assert.throws(() => new Pool({ record: '/nowhere/one.jsonl' }), /option record names one file/);
+});
+
 test('a dead session is not given, an idle one is replaced', async (t) => {
   const play = chat();
   const pool = closed(t, new Pool(play.options));

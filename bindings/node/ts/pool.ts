@@ -1,4 +1,5 @@
 /** Sessions started ahead, and conversations kept open. The core decides, this does. */
+import { statSync } from 'node:fs';
 import { fromNative, natively, TowlineError, type NativeError } from './errors.js';
 import { addon, type NativePool } from './native.js';
 import { RunningSession } from './session.js';
@@ -20,7 +21,7 @@ type Action =
   | { do: 'refuse'; ticket: number; error: NativeError };
 
 interface Waiting {
-  resolve(session: RunningSession): void;
+  resolve(session: Session): void;
   reject(error: unknown): void;
 }
 
@@ -28,6 +29,35 @@ interface Waiting {
 interface Place {
   session: RunningSession;
   closing: boolean;
+  /** What its user has of it. */
+  lent?: Lent;
+}
+
+interface Lent {
+  session: Session;
+  takeBack(): void;
+}
+
+/** A session as its user has it: once it is taken back it does nothing any more. */
+function lend(session: RunningSession): Lent {
+  let back = false;
+  const handle = new Proxy(session, {
+    get(target, name) {
+      const check = (): void => {
+        if (back) throw new TowlineError('SESSION_CLOSED', 'the session was put back into its pool; take one again');
+      };
+      if (typeof name === 'string' && name !== 'then') check();
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== 'function') return value;
+      return (...given: unknown[]): unknown => {
+        // The end of an `await using` block is not the end of a session that was put back in it.
+        if (back && typeof name === 'symbol') return undefined;
+        check();
+        return Reflect.apply(value, target, given);
+      };
+    },
+  });
+  return { session: handle as unknown as Session, takeBack: () => void (back = true) };
 }
 
 /**
@@ -56,6 +86,11 @@ export class Pool implements AsyncDisposable {
       const text = `option ${ofOne} is for one session and not for those of a pool; take the session by its id instead`;
       throw new TowlineError('INVALID_OPTIONS', text);
     }
+    const { record } = options;
+    if (record != null && !statSync(record, { throwIfNoEntry: false })?.isDirectory()) {
+      const text = 'option record names one file, and each session of a pool would write it anew; give a folder that is there';
+      throw new TowlineError('INVALID_OPTIONS', text);
+    }
     const { takeTimeoutMs = 60_000 } = limits;
     this.takeTimeoutMs = takeTimeoutMs;
     this.policy = natively(() => new addon.NativePool(JSON.stringify(limits)));
@@ -70,9 +105,9 @@ export class Pool implements AsyncDisposable {
   take({ sessionId, timeoutMs }: TakeOptions = {}): Promise<Session> {
     const limit = timeoutMs === undefined ? this.takeTimeoutMs : timeoutMs;
     const ticket = this.policy.take(sessionId, limit ?? undefined);
-    const taken = new Promise<RunningSession>((resolve, reject) => this.waiting.set(ticket, { resolve, reject }));
+    const taken = new Promise<Session>((resolve, reject) => this.waiting.set(ticket, { resolve, reject }));
     this.settle();
-    return taken as unknown as Promise<Session>;
+    return taken;
   }
 
   /**
@@ -81,7 +116,8 @@ export class Pool implements AsyncDisposable {
    * open, when it has ended or has no id, and when it is of another pool: it stays its user's.
    */
   putBack(session: Session): void {
-    const [member, running] = this.member(session);
+    const [member, place] = this.member(session);
+    const running = place.session;
     const refused = (why: string): TowlineError =>
       new TowlineError('INVALID_ARGUMENT', `the session cannot be parked: ${why}`);
     if (!running.isUsable) throw refused('it has ended');
@@ -91,6 +127,8 @@ export class Pool implements AsyncDisposable {
       key = running.sessionId;
       if (key === undefined) throw refused('it has no session id yet');
     }
+    place.lent!.takeBack();
+    place.lent = undefined;
     this.policy.putBack(member, key);
     this.settle();
   }
@@ -141,12 +179,11 @@ export class Pool implements AsyncDisposable {
     await this.close();
   }
 
-  private member(session: Session): [number, RunningSession] {
-    const running = session as unknown as RunningSession;
+  private member(session: Session): [number, Place] {
     for (const [member, place] of this.places) {
-      if (place.session === running) return [member, running];
+      if (place.lent?.session === session) return [member, place];
     }
-    throw new TowlineError('INVALID_ARGUMENT', 'the session is not of this pool, or has ended');
+    throw new TowlineError('INVALID_ARGUMENT', 'the session is not of this pool, was put back, or has ended');
   }
 
   /** Does what the core wants. */
@@ -202,7 +239,7 @@ export class Pool implements AsyncDisposable {
       await Promise.resolve();
       return this.failed(member, error);
     }
-    const place = { session, closing: false };
+    const place: Place = { session, closing: false };
     this.places.set(member, place);
     try {
       await session.initializationResult();
@@ -258,6 +295,7 @@ export class Pool implements AsyncDisposable {
     if (!place?.session.isUsable) return this.policy.lost(member);
     place.session.noteTaken();
     this.policy.given(ticket, member);
-    this.settled(ticket)?.resolve(place.session);
+    place.lent = lend(place.session);
+    this.settled(ticket)?.resolve(place.lent.session);
   }
 }

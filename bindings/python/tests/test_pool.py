@@ -271,3 +271,10 @@ def test_without_an_event_loop_dead_and_hung_ones_are_not_given(cli: FakeCli) ->
         assert pool.stats()["exited"] == 1
         assert pool.stats()["unhealthy"] >= 1
         session.close()
+
+
+def test_one_file_is_no_recording_of_several_sessions(tmp_path: Path) -> None:
+    options = towline.Options(record=str(tmp_path / "one.jsonl"))
+    for make in (towline.Pool, towline.SessionPool):
+        with pytest.raises(ValueError, match="option record names one file"):
+            make(options)

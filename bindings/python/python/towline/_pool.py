@@ -1,5 +1,6 @@
 """What both pools have in common."""
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from ._engine.launching import dumps
@@ -54,6 +55,12 @@ def check_options(options: "towline.ClaudeAgentOptions") -> None:
                 f"option {name} is for one session and not for those of a pool; take the session by "
                 "its id instead"
             )
+    record = getattr(options, "record", None)
+    if record is not None and not os.path.isdir(record):
+        raise ValueError(
+            "option record names one file, and each session of a pool would write it anew; give a "
+            "folder that is there"
+        )
 
 
 def put_back_key(session: "_native.Session") -> str | None:
