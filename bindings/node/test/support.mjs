@@ -1,5 +1,5 @@
 // What the tests share: the package, the fake CLI and scripts for it.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync, existsSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync, existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -86,7 +86,9 @@ export async function all(query) {
 /** Whether a process is there. */
 export function isRunning(pid) {
   try {
-    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1][0] !== 'Z';
+    // The first thread may be gone before the others.
+    const gone = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1][0] === 'Z';
+    return !gone || readdirSync(`/proc/${pid}/task`).length > 1;
   } catch {
     return false;
   }

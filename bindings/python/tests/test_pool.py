@@ -29,9 +29,17 @@ def is_alive(pid: int) -> bool:
         return False
 
 
+def threads(pid: int) -> int:
+    try:
+        return len(os.listdir(f"/proc/{pid}/task"))
+    except FileNotFoundError:
+        return 0
+
+
 def until_dead(pid: int) -> None:
     for _ in range(1000):
-        if not is_alive(pid):
+        # Its first thread may be gone before the others.
+        if not is_alive(pid) and threads(pid) <= 1:
             return
         time.sleep(0.01)
     raise AssertionError(f"{pid} lives on")
