@@ -1,7 +1,7 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # Runs every case through the Python package, each way: run.sh TARGET PYTHON. TOWLINE_NEIGHBOURS=all (or
 # names of neighbours) runs their neighbours instead.
-set -eu
+set -euo pipefail
 target=$1 python=$2
 here=$(cd "$(dirname "$0")" && pwd)
 export PYTHONPATH="$here"
@@ -9,10 +9,9 @@ status=0
 run() {
   way=$1 name=$2
   shift 2
-  # The status of a pipe would be that of grep, which always finds the summary.
-  said=$("$target/debug/run-cases" --name "python $way$name" --jobs 6 "$@" -- \
-    "$python" -m case_driver "$way") || status=1
-  printf '%s\n' "$said" | grep -v '^ok ' || status=1
+  # grep always finds the summary: a failure is the program's.
+  "$target/debug/run-cases" --name "python $way$name" --jobs 6 "$@" -- \
+    "$python" -m case_driver "$way" | grep --line-buffered -v '^ok ' || status=1
 }
 # What the callbacks of one thread cannot do.
 in_one_thread='C104:a callback that runs in the reading thread cannot be cancelled
