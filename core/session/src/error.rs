@@ -295,6 +295,19 @@ impl Error {
         }
     }
 
+    /// The same, to be told another way.
+    pub(crate) fn failure_mut(&mut self) -> Option<&mut Failure> {
+        match self {
+            Error::ExitedBeforeInitialize(failure)
+            | Error::InitializeRefused { failure, .. }
+            | Error::InitializeTimedOut { failure, .. }
+            | Error::InitializeTooLong { failure, .. }
+            | Error::Failed(failure)
+            | Error::ErrorResult(failure) => Some(failure),
+            _ => None,
+        }
+    }
+
     /// The text for users of a dialect: with the names that options have there. What the CLI has
     /// written stays as it is.
     pub fn text(&self, dialect: Dialect) -> String {

@@ -10,7 +10,7 @@ use std::time::SystemTime;
 
 use super::clock::Timestamp;
 use crate::error::StartError;
-use crate::recording::{open_private, KeyLines, Redactor};
+use crate::recording::{open_private, Redactor, StreamRedactor};
 
 /// Kept of a long line beyond what is shown: the secrets in it end there.
 const SLACK: usize = 4096;
@@ -65,7 +65,6 @@ pub(crate) struct WireLine {
 pub(crate) struct WireLog {
     name: String,
     sink: Sink,
-    redactor: Arc<Redactor>,
     /// How much of a line is shown.
     shown: usize,
     /// What a line says of its session, once it is known.
@@ -82,7 +81,7 @@ struct Direction {
     mark: char,
     kept: Vec<u8>,
     length: u64,
-    keys: KeyLines,
+    redactor: StreamRedactor,
 }
 
 /// Which way a line goes.
@@ -116,12 +115,11 @@ impl WireLog {
             mark,
             kept: Vec::new(),
             length: 0,
-            keys: KeyLines::default(),
+            redactor: StreamRedactor::new(redactor.clone()),
         };
         Ok(WireLog {
             name,
             sink,
-            redactor,
             shown,
             pid: None,
             directions: [
@@ -177,20 +175,14 @@ impl WireLog {
             return;
         }
         let text = String::from_utf8_lossy(&kept);
-        let mut text = text.strip_suffix('\r').unwrap_or(&text);
-        if !text.starts_with('{') {
-            text = direction.keys.line(text);
-        }
+        let text = text.strip_suffix('\r').unwrap_or(&text);
         let long = length > kept.len() as u64;
-        let mut clean = match long {
-            true => {
-                let mut clean = self.redactor.beginning(text);
-                let certain = clean.len().saturating_sub(SLACK);
-                cut(&mut clean, certain);
-                clean
-            }
-            false => self.redactor.line(text),
-        };
+        let mut clean = direction.redactor.line(text, long);
+        if long {
+            // A secret at its end may be too short now to be known.
+            let certain = clean.len().saturating_sub(SLACK);
+            cut(&mut clean, certain);
+        }
         let is_cut = cut(&mut clean, self.shown) || long;
         if let Sink::Log = self.sink {
             if self.lines.len() < MOST_LINES {

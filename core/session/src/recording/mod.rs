@@ -23,6 +23,6 @@ mod replay;
 
 pub(crate) use file::open_private;
 pub(crate) use recorder::Recorder;
-pub(crate) use redact::KeyLines;
 pub use redact::Redactor;
+pub(crate) use redact::{KeyLines, StreamRedactor, REDACTED};
 pub(crate) use replay::Replay;

@@ -1,14 +1,16 @@
 //! Writes what passes between the host and the CLI.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use towline_protocol::json;
 
 use super::file::open_private;
-use super::{KeyLines, Redactor};
+use super::{Redactor, StreamRedactor};
 use crate::error::StartError;
 use crate::process::Exit;
 
@@ -20,7 +22,7 @@ pub(crate) struct Recorder {
     file: Option<BufWriter<File>>,
     failed: Option<String>,
     since: Instant,
-    redactor: Option<Redactor>,
+    redactor: Option<Arc<Redactor>>,
     input: Lines,
     output: Lines,
     stderr: Lines,
@@ -34,7 +36,8 @@ struct Lines {
     limit: usize,
     /// How much of the present line was left out.
     skipped: usize,
-    keys: KeyLines,
+    /// `None` when nothing is to be hidden.
+    redactor: Option<StreamRedactor>,
 }
 
 impl Recorder {
@@ -42,7 +45,7 @@ impl Recorder {
     /// recording gets a name of its own.
     pub(crate) fn create(
         path: &Path,
-        redactor: Option<Redactor>,
+        redactor: Option<Arc<Redactor>>,
         line_limit: usize,
     ) -> Result<Recorder, StartError> {
         let path = match path.is_dir() {
@@ -53,22 +56,24 @@ impl Recorder {
             path: path.clone(),
             error,
         })?;
+        let stream = || redactor.clone().map(StreamRedactor::new);
         let lines = |dir| Lines {
             dir,
             partial: Vec::new(),
             limit: line_limit,
             skipped: 0,
-            keys: KeyLines::default(),
+            redactor: stream(),
         };
+        let (input, output, stderr) = (lines("in"), lines("out"), lines("err"));
         Ok(Recorder {
             path,
             file: Some(BufWriter::new(file)),
             failed: None,
             since: Instant::now(),
             redactor,
-            input: lines("in"),
-            output: lines("out"),
-            stderr: lines("err"),
+            input,
+            output,
+            stderr,
         })
     }
 
@@ -161,25 +166,23 @@ impl Recorder {
     fn line(&mut self, dir: &str, line: &[u8], lines: fn(&mut Recorder) -> &mut Lines) {
         let line = String::from_utf8_lossy(line);
         let line = line.strip_suffix('\r').unwrap_or(&line);
-        let is_json = dir != "err" && !line.starts_with('"') && json::validate(line).is_ok();
+        let is_json = dir != "err" && line.starts_with(['{', '[']) && json::validate(line).is_ok();
+        let clean = match &mut lines(self).redactor {
+            Some(redactor) => Cow::Owned(redactor.line(line, false)),
+            None => Cow::Borrowed(line),
+        };
         match is_json {
-            true => self.entry(dir, line),
+            true => self.entry(dir, &clean),
             false => {
-                let line = match self.redactor {
-                    Some(_) => lines(self).keys.line(line),
-                    None => line,
-                };
-                let mut quoted = String::with_capacity(line.len() + 2);
-                json::push_string(&mut quoted, line);
+                let mut quoted = String::with_capacity(clean.len() + 2);
+                json::push_string(&mut quoted, &clean);
                 self.entry(dir, &quoted);
             }
         }
     }
 
-    /// Writes an entry; `line` is JSON.
+    /// Writes an entry; `line` is JSON without secrets.
     fn entry(&mut self, dir: &str, line: &str) {
-        let clean = self.redactor.as_ref().map(|redactor| redactor.line(line));
-        let line = clean.as_deref().unwrap_or(line);
         let t = self.since.elapsed().as_secs_f64();
         let Some(file) = &mut self.file else { return };
         let written = writeln!(file, "{{\"t\":{t:.6},\"dir\":\"{dir}\",\"line\":{line}}}");

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::Value;
 use towline_protocol::json;
@@ -39,7 +40,7 @@ pub(crate) struct Replay {
     messages: BTreeMap<String, String>,
     /// Requests of the CLI whose answers depend on the host's version, not on its program.
     free_answers: BTreeSet<String>,
-    redactor: Redactor,
+    redactor: Arc<Redactor>,
     waker: Option<Waker>,
     input_ended: bool,
     /// The recording ends while a prompt or a request of the host waits for the CLI.
@@ -81,7 +82,7 @@ impl Pending {
 impl Replay {
     /// Reads a recording. The redactor is that of the recording, so that the host's lines are
     /// compared as they would have been recorded.
-    pub(crate) fn open(path: &Path, redactor: Redactor) -> Result<Replay, StartError> {
+    pub(crate) fn open(path: &Path, redactor: Arc<Redactor>) -> Result<Replay, StartError> {
         let entries = read(path)?;
         let mut expected = BTreeMap::new();
         let mut free_answers = BTreeSet::new();

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Instant;
@@ -54,6 +54,7 @@ pub struct SessionBuilder {
     warnings: Vec<String>,
     recorder: Option<Box<Recorder>>,
     wire_log: Option<Box<WireLog>>,
+    redactor: Option<Arc<Redactor>>,
     log_level: Option<LogLevel>,
     observer: Option<Box<Observer>>,
     /// When the start was asked for.
@@ -77,6 +78,7 @@ impl SessionBuilder {
             warnings: Vec::new(),
             recorder: None,
             wire_log: None,
+            redactor: None,
             log_level: None,
             observer: None,
             asked: Instant::now(),
@@ -387,7 +389,7 @@ impl SessionBuilder {
         let mut observer = Box::new(Observer::new(self.log_level));
         let watched = observer.is_on();
         if watched || self.options.wire_log.is_some() {
-            let redactor = Arc::new(Redactor::of(&self.options));
+            let redactor = self.redactor();
             self.open_wire_log(&redactor)?;
             observer.redact_with(redactor);
         }
@@ -398,6 +400,15 @@ impl SessionBuilder {
             observer.not_started(error);
         }
         started
+    }
+
+    /// One for all that is told and written of this session.
+    fn redactor(&mut self) -> Arc<Redactor> {
+        let options = &self.options;
+        let redactor = &mut self.redactor;
+        redactor
+            .get_or_insert_with(|| Arc::new(Redactor::of(options)))
+            .clone()
     }
 
     /// Opens the wire log that the options ask for.
@@ -498,8 +509,7 @@ impl SessionBuilder {
 
     /// A session with a recording in the place of the CLI.
     fn replay(mut self, recording: &Path) -> Result<Session, Error> {
-        let redactor = Redactor::of(&self.options);
-        let replay = Replay::open(recording, redactor)?;
+        let replay = Replay::open(recording, self.redactor())?;
         self.prepare_store_of_stream()?;
         let tools = self.tools()?;
         let machine = machine(&self.options);
@@ -521,9 +531,10 @@ impl SessionBuilder {
         let Some(path) = &options.record else {
             return Ok(());
         };
-        let redactor = options.record_redacted.then(|| Redactor::of(options));
+        let path = PathBuf::from(path);
         let limit = usize::try_from(options.max_line_bytes).unwrap_or(usize::MAX);
-        let mut recorder = Recorder::create(Path::new(path), redactor, limit)?;
+        let redactor = options.record_redacted.then(|| self.redactor());
+        let mut recorder = Recorder::create(&path, redactor, limit)?;
         recorder.started(args);
         self.recorder = Some(Box::new(recorder));
         Ok(())
@@ -603,7 +614,12 @@ impl SessionBuilder {
                 },
                 ..Stats::default()
             },
-            stderr: Stderr::new(tail, wants_stderr, observer.wants_stderr()),
+            stderr: Stderr::new(
+                tail,
+                wants_stderr,
+                observer.wants_stderr(),
+                observer.is_on(),
+            ),
             recorder: self.recorder.take(),
             wire_log,
             observer,

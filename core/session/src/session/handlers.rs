@@ -10,6 +10,7 @@ use towline_protocol::mcp::CallResult;
 use towline_transcripts::store::PendingCall;
 
 use super::guard::CoreGuard;
+use super::stderr::Line;
 use super::{Core, Event, RequestHandle, Shared};
 use crate::error::{Error, LocalError};
 use crate::observe::LogHandler;
@@ -281,8 +282,9 @@ impl Handlers {
     }
 
     /// A line of stderr, for the handler or the caller of poll.
-    pub(super) fn stderr(&mut self, core: &mut Core, line: String) -> Delivered<Event> {
+    pub(super) fn stderr(&mut self, core: &mut Core, line: Line) -> Delivered<Event> {
         core.note_stderr(&line);
+        let line = line.text;
         if !core.stderr.is_for_host() {
             return Delivered::Aside;
         }

@@ -14,11 +14,12 @@ use towline_protocol::launch::TraceContext;
 use towline_protocol::mcp::CallResult;
 use towline_transcripts::store::{CallId, StoreCall, StoreError};
 
+use super::stderr::Line;
 use super::{Core, Stats};
 use crate::error::Error;
 use crate::observe::spans::Span;
 use crate::observe::{Fields, Log, LogLevel};
-use crate::recording::Redactor;
+use crate::recording::{Redactor, StreamRedactor};
 
 /// A diagnostic or a line of stderr is told no longer than this.
 const LONGEST_TEXT: usize = 4096;
@@ -42,6 +43,8 @@ struct Begun {
 pub(crate) struct Observer {
     pub(super) log: Log,
     redactor: Option<Arc<Redactor>>,
+    /// Of lines on the CLI's stdout that are no messages.
+    output: Option<StreamRedactor>,
     session: Span,
     /// The phase of the start that lasts.
     phase: Span,
@@ -62,6 +65,7 @@ impl Observer {
         Observer {
             log: Log::new(level),
             redactor: None,
+            output: None,
             phase: session.spawn(),
             session,
             turns: BTreeMap::new(),
@@ -86,6 +90,7 @@ impl Observer {
     }
 
     pub(super) fn redact_with(&mut self, redactor: Arc<Redactor>) {
+        self.output = Some(StreamRedactor::new(redactor.clone()));
         self.redactor = Some(redactor);
     }
 
@@ -94,18 +99,19 @@ impl Observer {
         let Some(redactor) = &self.redactor else {
             return String::new();
         };
-        let mut clean = redactor.text(text).into_owned();
+        let mut clean = redactor.line(text);
         shorten(&mut clean, LONGEST_TEXT);
         clean
     }
 
     /// A line that may be the beginning of a longer one: a secret at its end may be cut.
-    fn clean_line(&self, line: &str) -> String {
-        let Some(redactor) = &self.redactor else {
+    fn clean_line(&mut self, line: &str) -> String {
+        let Some(redactor) = &mut self.output else {
             return String::new();
         };
-        let mut clean = redactor.beginning(line);
-        if line.len() >= CUT_FROM {
+        let is_cut = line.len() >= CUT_FROM;
+        let mut clean = redactor.line(line, is_cut);
+        if is_cut {
             let certain = clean.len().saturating_sub(UNCERTAIN);
             shorten(&mut clean, certain);
         }
@@ -150,7 +156,7 @@ pub(super) struct Starting {
 impl Starting {
     pub(super) fn not_started(&self, error: &Error) {
         if let (true, Some(redactor)) = (self.session.is_on(), &self.redactor) {
-            self.session.failed(&redactor.text(&error.to_string()));
+            self.session.failed(&redactor.line(&error.to_string()));
         }
     }
 }
@@ -545,11 +551,17 @@ impl Core {
     }
 
     /// A line of the CLI's stderr.
-    pub(super) fn note_stderr(&mut self, line: &str) {
+    pub(super) fn note_stderr(&mut self, line: &Line) {
         if !self.observer.wants_stderr() {
             return;
         }
-        let line = self.observer.clean(line);
+        let Some(redactor) = &self.observer.redactor else {
+            return;
+        };
+        let Some(mut line) = line.told(redactor) else {
+            return;
+        };
+        shorten(&mut line, LONGEST_TEXT);
         self.observer.session.stderr(&line);
         let turn = self.observer.present();
         self.log(LogLevel::Debug, "towline.stderr", || line, turn, |f| f);
@@ -604,6 +616,14 @@ impl Core {
         );
     }
 
+    /// An error as it may be told.
+    fn told_error(&self, mut error: Error) -> String {
+        if let (Some(failure), Some(redactor)) = (error.failure_mut(), &self.observer.redactor) {
+            failure.stderr = self.stderr.told_tail(redactor);
+        }
+        self.observer.clean(&error.to_string())
+    }
+
     /// The session is over: once, before the host is told.
     pub(super) fn note_end(&mut self) {
         if self.observer.told_end || !self.observer.is_on() {
@@ -615,8 +635,7 @@ impl Core {
             span.took("duration_ms", at.elapsed());
         }
         let exit = self.io.exit().map(|exit| exit.to_string());
-        let error = self.end_error().map(|error| error.to_string());
-        let error = error.map(|error| self.observer.clean(&error));
+        let error = self.end_error().map(|error| self.told_error(error));
         let lasted = self.asked.elapsed();
         let span = &self.observer.session;
         if let Some(exit) = &exit {

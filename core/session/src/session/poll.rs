@@ -413,7 +413,7 @@ impl Core {
             return (handlers.store_call(pending), weight);
         }
         if let Some(line) = self.stderr.next_line() {
-            let weight = line.len();
+            let weight = line.text.len();
             return (handlers.stderr(self, line), weight);
         }
         let event = match self.deferred.pop_front() {

@@ -409,3 +409,94 @@ fn a_full_disk_stops_the_wire_log_and_not_the_session() {
         "{error}"
     );
 }
+
+/// The beginning of a key's lines, its body, its end.
+fn key_lines() -> Vec<&'static str> {
+    vec![
+        "-----BEGIN RSA PRIVATE KEY-----",
+        "MIIEGEHEIM",
+        "bodyGEHEIM==",
+        "-----END RSA PRIVATE KEY-----",
+    ]
+}
+
+#[test]
+fn a_private_key_that_comes_by_lines_stands_in_no_log() {
+    let key = key_lines().join("\n");
+    let token = format!("{} sk-ant-api03-0123456789abcdef", "y".repeat(65_526));
+    let script = json!([
+        {"expect": {"type": "user"}},
+        {"stderr": format!("loading\n{key}\nloaded\n")},
+        {"stderr": format!("{token}\n")},
+        {"stderr": "{\"headers\":{\"x\":\"anna.smith\"}}\n"},
+        {"emit_raw": format!("{key}\nplain\n")},
+        {"emit": result()},
+        {"stderr": format!("again\n{key}\n")},
+        {"exit": 3}
+    ]);
+    for tail in [20, 60, 100_000] {
+        let fake = Fake::new(script.clone());
+        let path = fake.path("wire.log");
+        let fake = fake
+            .set("stderrTailBytes", tail)
+            .set("wireLog", path.to_str().unwrap());
+        let records = Arc::new(Mutex::new(Vec::new()));
+        let kept = records.clone();
+        let session = fake
+            .builder()
+            .on_log(LogLevel::Debug, move |record: &LogRecord| {
+                kept.lock().unwrap().push(record.clone());
+            })
+            .begin()
+            .unwrap();
+        session.send("hi").unwrap();
+        until_closed(&session);
+        drop(session);
+        let records = records.lock().unwrap().clone();
+        let of = |target: &str| -> Vec<&str> {
+            let found = records.iter().filter(|record| record.target == target);
+            found.map(|record| record.message.as_str()).collect()
+        };
+        let stderr = of("towline.stderr");
+        assert_eq!(stderr[0], "loading");
+        assert_eq!(stderr[1..5], ["[redacted]"; 4]);
+        assert_eq!(stderr[5], "loaded");
+        let ended = of("towline.session").pop().unwrap();
+        assert!(
+            ended.contains("status 3") && ended.contains("again"),
+            "{ended}"
+        );
+        assert_eq!(of("towline.diagnostic").len(), 5, "{records:?}");
+        let wire = std::fs::read_to_string(&path).unwrap();
+        for text in [format!("{records:?}"), wire] {
+            assert!(!text.contains("GEHEIM"), "{text}");
+            assert_clean("the log", &text);
+        }
+    }
+}
+
+#[test]
+fn the_wire_log_hides_members_in_texts_that_it_cuts() {
+    let inner = json!({"mcpServers": {"a": {"headers": {"x": "geheim one"}, "env": {"Y": "geheim"}}},
+        "zfiller": "z".repeat(9000)});
+    let twice = json!({ "settings": inner.to_string() }).to_string();
+    let fake = Fake::new(json!([
+        {"expect": {"type": "user"}},
+        {"emit": assistant(&inner.to_string())},
+        {"emit": assistant(&twice)},
+        {"emit_raw": format!("{{ geheim2 Bearer 0123456789abcdef {}\n", "z".repeat(9000))},
+        {"emit": result()}
+    ]));
+    let path = fake.path("wire.log");
+    let fake = fake.set("wireLog", path.to_str().unwrap());
+    let session = fake.begin();
+    session.send("hi").unwrap();
+    until_closed_after_input(&session);
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(
+        text.contains("mcpServers") && text.contains("geheim2"),
+        "{text}"
+    );
+    assert!(!text.replace("geheim2", "").contains("geheim"), "{text}");
+    assert_clean("the wire log", &text);
+}

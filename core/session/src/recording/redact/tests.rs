@@ -1,3 +1,4 @@
+use super::lines::MOST_KEY_LINES;
 use super::*;
 
 #[test]
@@ -81,18 +82,18 @@ fn a_beginning_loses_its_secrets_wherever_it_is_cut() {
     let line =
         r#"{"a":"\ud83d\ude00 x","apiKey":"geheim\u0021","h":{"env":{"X":"\"qv1"}},"t":[1,"y"]}"#;
     for cut in 0..line.len() {
-        let text = redactor.beginning(&line[..cut]);
+        let text = redactor.line(&line[..cut]);
         assert!(
             !text.contains("geh") && !text.contains("qv"),
             "{cut}: {text}"
         );
     }
-    assert_eq!(redactor.beginning(&line[..5]), r#"{"a":"#);
-    assert_eq!(redactor.beginning(&line[..19]), r#"{"a":"\ud83d\ude00 "#);
-    let end = redactor.beginning(line);
+    assert_eq!(redactor.line(&line[..5]), r#"{"a":"#);
+    assert_eq!(redactor.line(&line[..19]), r#"{"a":"\ud83d\ude00 "#);
+    let end = redactor.line(line);
     assert_eq!(end, redactor.line(line));
     assert_eq!(
-        redactor.beginning("no JSON: Bearer abcdefgh123"),
+        redactor.line("no JSON: Bearer abcdefgh123"),
         "no JSON: Bearer [redacted]"
     );
 }
@@ -317,8 +318,7 @@ fn values_of_secret_flags_are_hidden() {
 
 #[test]
 fn a_key_is_hidden_over_its_lines_and_what_follows_is_not() {
-    let mut keys = KeyLines::default();
-    let redactor = Redactor::new();
+    let mut stream = StreamRedactor::new(Redactor::new().into());
     let lines = [
         "a",
         "x -----BEGIN RSA PRIVATE KEY-----",
@@ -326,14 +326,14 @@ fn a_key_is_hidden_over_its_lines_and_what_follows_is_not() {
         "-----END RSA PRIVATE KEY-----",
         "b",
     ];
-    let clean = lines.map(|line| redactor.text(keys.line(line)).into_owned());
+    let clean = lines.map(|line| stream.line(line, false));
     assert_eq!(
         clean,
         ["a", "x [redacted]", "[redacted]", "[redacted]", "b"]
     );
-    keys.line("-----BEGIN PRIVATE KEY-----");
+    stream.line("-----BEGIN PRIVATE KEY-----", false);
     let hidden = (0..1000)
-        .filter(|_| keys.line("no end") == REDACTED)
+        .filter(|_| stream.line("no end", false) == REDACTED)
         .count();
     assert_eq!(hidden, MOST_KEY_LINES);
 }
@@ -341,6 +341,54 @@ fn a_key_is_hidden_over_its_lines_and_what_follows_is_not() {
 #[test]
 fn a_token_that_was_cut_shows_nothing() {
     let token = format!("eyJhbGciOiJIUzI1NiJ9.{}", "GEHEIM".repeat(1000));
-    let clean = Redactor::new().beginning(&format!(r#"{{"text":"{token}"#));
+    let clean = Redactor::new().line(&format!(r#"{{"text":"{token}"#));
     assert_eq!(clean, r#"{"text":"[redacted]"#);
+}
+
+/// A line that holds JSON in its texts, so deep, and is cut anywhere.
+#[test]
+fn json_in_texts_loses_its_secrets_wherever_it_is_cut() {
+    let redactor = Redactor::new();
+    let inner = r#"{"a":[1,"\ud83d\ude00"],"headers":{"x":"geheim one"},"env":{"Y":["geheim \"two\""]},"apiKey":"geheim"}"#;
+    for depth in 0..=3 {
+        let line = nested(inner, depth);
+        for cut in 0..=line.len() {
+            let clean = redactor.line(&line[..cut]);
+            assert!(!clean.contains("gehe"), "{depth} {cut}: {clean}");
+        }
+    }
+}
+
+#[test]
+fn json_is_found_in_a_text_around_it() {
+    let redactor = Redactor::new();
+    for (text, clean) in [
+        (
+            "1\t{\n2\t  \"env\": {\"X\": \"geheim\"},\n3\t  \"n\": 1\n4\t}",
+            "1\t{\n2\t  \"env\": {\"X\": \"[redacted]\"},\n3\t  \"n\": 1\n4\t}",
+        ),
+        (
+            "{\"headers\":{\"a\":\"geheim\"}}\n{\"headers\":{\"b\":\"geheim\"}}",
+            "{\"headers\":{\"a\":\"[redacted]\"}}\n{\"headers\":{\"b\":\"[redacted]\"}}",
+        ),
+        ("{ sk-ant-api03-0123456789abcdef, \"x", "{ [redacted], \"x"),
+    ] {
+        assert_eq!(redactor.line(text), clean);
+        let line = serde_json::json!({ "text": text }).to_string();
+        assert_eq!(
+            redactor.line(&line),
+            serde_json::json!({ "text": clean }).to_string()
+        );
+    }
+}
+
+#[test]
+fn a_key_whose_beginning_is_missing_is_hidden() {
+    let body = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7\n";
+    let text =
+        format!("the end of its stderr:\n{body}{body}c2hvcnQ=\n-----END PRIVATE KEY-----\nx");
+    assert_eq!(
+        Redactor::new().text(&text),
+        "the end of its stderr:\n[redacted]\nx"
+    );
 }
