@@ -88,12 +88,23 @@ struct Slot {
 }
 
 impl Slot {
+    /// Whether it is open and nobody has it, also while it is asked how it is.
+    fn waits(&self) -> bool {
+        matches!(self.state, State::Ready | State::Checking(_))
+    }
+
     fn is_warm(&self) -> bool {
-        self.state == State::Ready && self.key.is_none()
+        self.waits() && self.key.is_none()
     }
 
     fn is_parked(&self) -> bool {
-        self.state == State::Ready && self.key.is_some()
+        self.waits() && self.key.is_some()
+    }
+
+    /// Whether it is to be asked how it is.
+    fn is_due(&self, interval: Option<Millis>, now: Millis) -> bool {
+        let unheard = now.saturating_sub(self.heard);
+        self.state == State::Ready && interval.is_some_and(|interval| unheard >= interval)
     }
 
     /// It may become warm by itself.
@@ -211,9 +222,7 @@ impl Policy {
             let others: Vec<Member> = self
                 .members
                 .iter()
-                .filter(|(other, slot)| {
-                    **other != member && slot.state == State::Ready && same(slot)
-                })
+                .filter(|(other, slot)| **other != member && slot.waits() && same(slot))
                 .map(|(other, _)| *other)
                 .collect();
             for other in others {
@@ -310,7 +319,7 @@ impl Policy {
         let Some(slot) = self.members.get(&member) else {
             return;
         };
-        if !matches!(slot.state, State::Ready | State::Checking(_)) {
+        if !slot.waits() {
             return;
         }
         if now.saturating_sub(slot.since) >= BACKOFF_MAX {
@@ -387,9 +396,8 @@ impl Policy {
         if let Some(member) = self.to_close.pop_front() {
             return Some(Action::Close { member });
         }
-        // Nobody gets a session whose check is overdue, as when the pool was not driven for long.
-        self.check(now)
-            .or_else(|| self.give())
+        self.give(now)
+            .or_else(|| self.check(now))
             .or_else(|| self.start(now))
             .or_else(|| self.refuse(now))
     }
@@ -437,9 +445,16 @@ impl Policy {
         }
     }
 
-    fn give(&mut self) -> Option<Action> {
+    /// Nobody gets a session whose check is overdue, as when the pool was not driven for long, unless
+    /// it was heard of since it was asked for: answers become overdue while the pool works.
+    fn give(&mut self, now: Millis) -> Option<Action> {
+        let interval = self.options.check_interval_ms;
         for waiting in &mut self.waiting {
-            let free = |slot: &Slot| slot.state == State::Ready && slot.key == waiting.key;
+            let free = |slot: &Slot| {
+                slot.state == State::Ready
+                    && slot.key == waiting.key
+                    && (slot.heard >= waiting.asked || !slot.is_due(interval, now))
+            };
             let found = self.members.iter().filter(|(_, slot)| free(slot));
             // The one that has waited longest is the next one to become too old.
             if let Some((member, _)) = found.min_by_key(|(_, slot)| slot.since) {
@@ -545,11 +560,10 @@ impl Policy {
     }
 
     fn check(&mut self, now: Millis) -> Option<Action> {
-        let interval = self.options.check_interval_ms?;
+        let interval = self.options.check_interval_ms;
         let until = now.saturating_add(self.options.check_timeout_ms);
-        let due =
-            |slot: &Slot| slot.state == State::Ready && now.saturating_sub(slot.heard) >= interval;
-        let (member, slot) = self.members.iter_mut().find(|(_, slot)| due(slot))?;
+        let mut members = self.members.iter_mut();
+        let (member, slot) = members.find(|(_, slot)| slot.is_due(interval, now))?;
         slot.state = State::Checking(until);
         Some(Action::Check { member: *member })
     }

@@ -169,7 +169,8 @@ fn whatever_happens_the_limits_hold_and_everybody_is_served() {
             }
             world.settle(|| random.below(10) > 0);
         }
-        // With all sessions well and given back, nobody is left waiting.
+        // With all sessions well and given back, nobody is left waiting, however long a round takes.
+        let slowness = random.below(2) * 1_000;
         for _ in 0..200 {
             world.now += 400;
             world.settle(|| true);
@@ -185,7 +186,8 @@ fn whatever_happens_the_limits_hold_and_everybody_is_served() {
             for member in world.all(Is::Ready) {
                 world.policy.answered(member, world.now);
             }
-            // Before the next check is due.
+            // The next check may be due before anything else is done.
+            world.now += slowness;
             world.settle(|| true);
         }
         assert!(world.tickets.is_empty(), "{options:?}: {:?}", world.tickets);
@@ -282,4 +284,45 @@ fn a_session_whose_check_is_overdue_is_not_given() {
     world.settle(|| true);
     assert!(world.tickets.is_empty());
     assert_eq!(world.all(Is::Out), [member]);
+}
+
+/// A check interval that is shorter than a round of the pool's driver.
+#[test]
+fn checks_that_never_end_leave_nobody_waiting() {
+    let mut world = World::new(PoolOptions {
+        size: 1,
+        max_sessions: Some(1),
+        check_interval_ms: Some(1),
+        ..PoolOptions::default()
+    });
+    let round = |world: &mut World| {
+        for member in world.all(Is::Starting) {
+            world.open(member);
+        }
+        for member in world.all(Is::Closing) {
+            world.gone(member);
+        }
+        for member in world.all(Is::Ready) {
+            world.policy.answered(member, world.now);
+        }
+        world.now += 2;
+        world.settle(|| true);
+    };
+    round(&mut world);
+    round(&mut world);
+    assert!(world.policy.is_full());
+    world.take(None, None);
+    round(&mut world);
+    round(&mut world);
+    assert!(world.tickets.is_empty());
+    let member = world.all(Is::Out)[0];
+    *world.sessions.get_mut(&member).unwrap() = (Is::Ready, Some("a".into()));
+    world.policy.put_back(member, Some("a".into()), world.now);
+    round(&mut world);
+    // The parked conversation, which is asked all the time, makes room.
+    world.take(Some("b"), None);
+    for _ in 0..4 {
+        round(&mut world);
+    }
+    assert!(world.tickets.is_empty());
 }
