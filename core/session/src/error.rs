@@ -311,6 +311,9 @@ impl Error {
     /// The text for users of a dialect: with the names that options have there. What the CLI has
     /// written stays as it is.
     pub fn text(&self, dialect: Dialect) -> String {
+        if let Error::Pool(error) = self {
+            return error.text(dialect);
+        }
         let text = self.to_string();
         let written = self.failure().map(Failure::to_string);
         match written.as_deref().and_then(|part| text.split_once(part)) {

@@ -20,7 +20,7 @@ mod transport;
 
 pub use error::{Error, Failure, LocalError, RemoteError, RequestError, StartError};
 pub use observe::{LogLevel, LogRecord};
-pub use pool::{Pool, PoolError, PoolOptions, PoolStats, PooledSession, PutBackError};
+pub use pool::{Pool, PoolError, PoolOptions, PoolStats, PoolTicket, PooledSession, PutBackError};
 pub use process::{Exit, Signal, Watchdog};
 pub use query::{query, Query};
 pub use recording::Redactor;

@@ -128,23 +128,32 @@ impl Reactor {
             return Err(io::ErrorKind::NotConnected.into());
         };
         let mut events = [NOTHING; 5];
-        // Rounded up to milliseconds: waking early would mean waiting again.
-        let limit = limit.map(|limit| {
-            let ms = limit.as_nanos().div_ceil(1_000_000).min(i32::MAX as u128) as i64;
-            Timespec {
-                tv_sec: ms / 1000,
-                tv_nsec: ms % 1000 * 1_000_000,
-            }
-        });
-        let found = match epoll::wait(&fds.epoll, &mut events, limit.as_ref()) {
-            Ok(found) => found,
-            Err(Errno::INTR) => 0,
-            Err(error) => return Err(error.into()),
-        };
+        let found = wait_for_events(&fds.epoll, &mut events, limit)?;
         let mut ready = Ready::default();
         for event in events.iter().take(found) {
             ready.0 |= 1u8.checked_shl(event.data.u64() as u32).unwrap_or(0);
         }
         Ok(ready)
+    }
+}
+
+/// Waits for events, for ever without a limit; tells how many there are, none also for a signal.
+pub(crate) fn wait_for_events(
+    epoll: &OwnedFd,
+    events: &mut [Event],
+    limit: Option<Duration>,
+) -> io::Result<usize> {
+    // Rounded up to milliseconds: waking early would mean waiting again.
+    let limit = limit.map(|limit| {
+        let ms = limit.as_nanos().div_ceil(1_000_000).min(i32::MAX as u128) as i64;
+        Timespec {
+            tv_sec: ms / 1000,
+            tv_nsec: ms % 1000 * 1_000_000,
+        }
+    });
+    match epoll::wait(epoll, events, limit.as_ref()) {
+        Ok(found) => Ok(found),
+        Err(Errno::INTR) => Ok(0),
+        Err(error) => Err(error.into()),
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::policy::{Action, Loss, Member, Ticket};
+use super::policy::{Action, Loss, Member, Policy, Ticket};
 use super::taken::{Place, PooledSession, PutBackError};
 use super::{Held, Inner, Inside, PoolError};
 use crate::error::Error;
@@ -135,6 +135,7 @@ impl Inner {
         outcome: Result<(Member, Session), Error>,
     ) {
         inside.served.insert(ticket, outcome);
+        self.announce(inside);
         self.progress.notify_all();
     }
 
@@ -275,7 +276,7 @@ impl Inner {
 
     pub(super) fn take(
         self: &Arc<Inner>,
-        key: Option<String>,
+        key: Option<&str>,
         limit: Option<Duration>,
     ) -> Result<PooledSession, Error> {
         let ticket = {
@@ -283,31 +284,18 @@ impl Inner {
             if inside.driver == Some(this_thread()) {
                 return Err(Error::Reentrant);
             }
-            let limit = limit.map(|limit| limit.as_millis() as u64);
-            let ticket = inside.policy.take(key, limit, self.now());
-            self.tell(&mut inside);
-            ticket
+            self.ask(&mut inside, key, limit)
         };
         let served = self.drive(None, |inside| inside.served.remove(&ticket));
         match served {
             Ok(Some(Ok((member, session)))) => Ok(PooledSession {
                 session,
-                place: Place {
-                    pool: Arc::downgrade(self),
-                    member,
-                },
+                place: Place::of(self, member),
             }),
             Ok(Some(Err(error))) => Err(error),
             Ok(None) => Err(PoolError::Closed.into()),
             Err(error) => {
-                let mut inside = self.lock()?;
-                inside.policy.cancel(ticket);
-                let served = inside.served.remove(&ticket);
-                if let Some(Ok((member, _))) = &served {
-                    inside.policy.gone(*member);
-                }
-                drop(inside);
-                drop(served);
+                self.forsake(ticket);
                 Err(error)
             }
         }
@@ -396,18 +384,7 @@ impl Inner {
 /// The builder of a session of a pool.
 fn builder(mut builder: SessionBuilder, resume: Option<String>) -> Result<SessionBuilder, Error> {
     let options = builder.options_mut();
-    let of_one = [
-        ("resume", options.resume.is_some()),
-        ("continue", options.continue_conversation),
-        ("sessionId", options.session_id.is_some()),
-    ];
-    if let Some((option, _)) = of_one.iter().find(|(_, given)| *given) {
-        return Err(PoolError::OneSession(option).into());
-    }
-    let record = options.record.as_deref().map(std::path::Path::new);
-    if record.is_some_and(|path| !path.is_dir()) {
-        return Err(PoolError::OneFile("record").into());
-    }
+    Policy::check_sessions(options)?;
     options.resume = resume;
     Ok(builder)
 }

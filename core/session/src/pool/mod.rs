@@ -3,14 +3,17 @@
 mod drive;
 mod options;
 mod policy;
+mod sessions;
 mod taken;
+mod ticket;
 mod watch;
 
 pub use options::{PoolError, PoolOptions, PoolStats};
 pub use policy::{Action, Loss, Member, Policy, Ticket};
 pub use taken::{PooledSession, PutBackError};
+pub use ticket::PoolTicket;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::BorrowedFd;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -80,6 +83,8 @@ struct Inside {
     members: BTreeMap<Member, Held>,
     /// What came of tickets, until it is fetched.
     served: BTreeMap<Ticket, Result<(Member, Session), Error>>,
+    /// Tickets that nobody waits for on a thread.
+    tickets: BTreeSet<Ticket>,
     /// The thread that drives, by [`this_thread`](crate::session::this_thread).
     driver: Option<usize>,
     /// How often the driver has waited.
@@ -134,6 +139,7 @@ impl Pool {
                 policy,
                 members: BTreeMap::new(),
                 served: BTreeMap::new(),
+                tickets: BTreeSet::new(),
                 driver: None,
                 rounds: 0,
                 unsettled: true,
@@ -177,7 +183,7 @@ impl Pool {
         session_id: &str,
         limit: Option<Duration>,
     ) -> Result<PooledSession, Error> {
-        self.inner.take(Some(session_id.to_string()), limit)
+        self.inner.take(Some(session_id), limit)
     }
 
     /// Gives a session back. One with a conversation is parked under its session id, for
@@ -196,11 +202,13 @@ impl Pool {
     }
 
     /// Does what is due: starts, opens, checks, replaces and closes sessions and runs their handlers.
-    /// Waits for something to do, up to `limit` (`None`: for ever).
+    /// Waits for something to do, up to `limit` (`None`: for ever), or for something for a
+    /// [ticket](Pool::begin_take).
     pub fn poll(&self, limit: Option<Duration>) -> Result<(), Error> {
         let before = self.inner.lock()?.rounds;
         self.inner.drive(until(limit), |inside| {
-            (inside.rounds != before).then_some(())
+            let served = !inside.unsettled && inside.has_served();
+            (inside.rounds != before || served).then_some(())
         })?;
         Ok(())
     }
@@ -220,7 +228,7 @@ impl Pool {
     }
 
     /// The descriptor to watch in an event loop: readable whenever [`poll`](Pool::poll) with a limit
-    /// of zero would get on. Together with [`next_timeout`](Pool::next_timeout). It belongs to the
+    /// of zero would get on, and while there is something for a [ticket](Pool::begin_take). Together with [`next_timeout`](Pool::next_timeout). It belongs to the
     /// pool: neither read nor close it.
     pub fn fd(&self) -> Result<BorrowedFd<'_>, Error> {
         self.inner.check_owner()?;

@@ -103,6 +103,9 @@ pub enum PoolError {
     /// An option that names one file, which every session of the pool would write anew.
     #[error("option {0} names one file, and each session of a pool would write it anew; give a folder that is there, in which each gets a file of its own")]
     OneFile(&'static str),
+    /// The ticket has had its session or its error.
+    #[error("the ticket was used: it has had its session or its error; take another one")]
+    TicketUsed,
     /// The session cannot be kept for later.
     #[error("the session cannot be parked: {0}")]
     NotParked(&'static str),

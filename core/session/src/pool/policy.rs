@@ -215,8 +215,11 @@ impl Policy {
     }
 
     /// A session in use comes back: with the id of its conversation to be kept for that, without one
-    /// to be as warm as it was. Another one of the same conversation is closed.
+    /// to be what it was, warm or of the conversation that it resumes. Another one of the same
+    /// conversation is closed.
     pub fn put_back(&mut self, member: Member, key: Option<String>, now: Millis) {
+        let resumed = self.members.get(&member).and_then(|slot| slot.key.clone());
+        let key = key.or(resumed);
         if let Some(key) = &key {
             let same = |slot: &Slot| slot.key.as_ref() == Some(key);
             let others: Vec<Member> = self

@@ -1,7 +1,7 @@
 //! A session that was taken from a pool.
 
 use std::ops::Deref;
-use std::sync::Weak;
+use std::sync::{Arc, Weak};
 
 use super::policy::Member;
 use super::{Inner, PoolError};
@@ -73,6 +73,13 @@ pub(super) struct Place {
 }
 
 impl Place {
+    pub(super) fn of(pool: &Arc<Inner>, member: Member) -> Place {
+        Place {
+            pool: Arc::downgrade(pool),
+            member,
+        }
+    }
+
     /// The session goes on in the pool.
     pub(super) fn keep(mut self) -> Member {
         self.pool = Weak::new();

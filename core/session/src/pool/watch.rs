@@ -5,10 +5,10 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
-use rustix::event::{eventfd, EventfdFlags, Timespec};
-use rustix::io::Errno;
+use rustix::event::{eventfd, EventfdFlags};
 
 use super::policy::Member;
+use crate::reactor::wait_for_events;
 
 /// The epoll token of the wake-up; no member has this number.
 const WAKE: u64 = 0;
@@ -19,6 +19,10 @@ const AT_ONCE: usize = 64;
 pub(super) struct Watch {
     epoll: OwnedFd,
     wake: OwnedFd,
+    /// What the host's loop watches: all of this, and whether there is something for a ticket. Who
+    /// drives the pool does not wait on it, or it would turn round until that was fetched.
+    host: OwnedFd,
+    served: OwnedFd,
 }
 
 impl Watch {
@@ -26,11 +30,30 @@ impl Watch {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         epoll::add(&epoll, &wake, EventData::new_u64(WAKE), EventFlags::IN)?;
-        Ok(Watch { epoll, wake })
+        let host = epoll::create(CreateFlags::CLOEXEC)?;
+        let served = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        for fd in [&epoll, &served] {
+            epoll::add(&host, fd, EventData::new_u64(0), EventFlags::IN)?;
+        }
+        Ok(Watch {
+            epoll,
+            wake,
+            host,
+            served,
+        })
     }
 
     pub(super) fn fd(&self) -> BorrowedFd<'_> {
-        self.epoll.as_fd()
+        self.host.as_fd()
+    }
+
+    /// Keeps the descriptor readable for the host's loop, or no longer.
+    pub(super) fn announce(&self, served: bool) {
+        // Full means readable already, empty means cleared.
+        let _ = match served {
+            true => rustix::io::write(&self.served, &1u64.to_ne_bytes()),
+            false => rustix::io::read(&self.served, &mut [0; 8]),
+        };
     }
 
     pub(super) fn add(&self, member: Member, fd: BorrowedFd<'_>) -> io::Result<()> {
@@ -56,19 +79,7 @@ impl Watch {
             data: EventData::new_u64(WAKE),
         };
         let mut events = [NOTHING; AT_ONCE];
-        // Rounded up: waking early would mean waiting again.
-        let limit = limit.map(|limit| {
-            let ms = limit.as_nanos().div_ceil(1_000_000).min(i32::MAX as u128) as i64;
-            Timespec {
-                tv_sec: ms / 1000,
-                tv_nsec: ms % 1000 * 1_000_000,
-            }
-        });
-        let found = match epoll::wait(&self.epoll, &mut events, limit.as_ref()) {
-            Ok(found) => found,
-            Err(Errno::INTR) => 0,
-            Err(error) => return Err(error.into()),
-        };
+        let found = wait_for_events(&self.epoll, &mut events, limit)?;
         let ready = events.iter().take(found).map(|event| event.data.u64());
         let mut members: Vec<Member> = ready.map(Member).collect();
         if members.contains(&Member(WAKE)) {

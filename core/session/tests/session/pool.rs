@@ -9,7 +9,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{json, Value};
-use towline::{Error, Event, Pool, PoolError, PoolOptions, Reply, Session};
+use towline::{
+    Error, Event, Pool, PoolError, PoolOptions, PoolTicket, PooledSession, Reply, Session,
+};
 
 use crate::support::*;
 
@@ -393,6 +395,146 @@ fn options_that_make_no_sense_are_refused() {
     assert!(error.to_string().contains("sise"), "{error}");
 }
 
+#[test]
+fn refusals_name_options_as_their_users_do() {
+    use towline::pool::Policy;
+    use towline::protocol::launch::Dialect;
+    let refused = |key: &str, value: &str| {
+        let mut options = towline::Options::default();
+        options.set(key, value).unwrap();
+        Policy::check_sessions(&options)
+    };
+    for key in Policy::SESSION_OPTIONS {
+        let value = if key == "continue" {
+            "true"
+        } else {
+            "\"/nowhere\""
+        };
+        let error = refused(key, value).unwrap_err();
+        let text = format!("option {} ", Dialect::Python.option_name(key));
+        assert!(error.text(Dialect::Python).starts_with(&text), "{error}");
+        assert!(error.to_string().starts_with(&format!("option {key} ")));
+    }
+    assert_eq!(
+        Dialect::Python.option_name("continue"),
+        "continue_conversation"
+    );
+    for (key, value) in [
+        ("resume", "\"\""),
+        ("continue", "false"),
+        ("record", "\"/\""),
+    ] {
+        refused(key, value).unwrap();
+    }
+}
+
+/// Waits on the descriptor of a loop of the host's own, and polls.
+fn turn_of_the_loop(pool: &Pool) {
+    let limit = pool.next_timeout().unwrap().unwrap_or(LONG);
+    let ms = limit.as_nanos().div_ceil(1_000_000) as libc::c_int;
+    wait_on(pool, ms);
+    pool.poll(Some(Duration::ZERO)).unwrap();
+}
+
+fn wait_on(pool: &Pool, ms: libc::c_int) -> bool {
+    let mut entry = libc::pollfd {
+        fd: pool.fd().unwrap().as_raw_fd(),
+        events: libc::POLLIN,
+        revents: 0,
+    };
+    // SAFETY: one valid entry.
+    unsafe { libc::poll(&mut entry, 1, ms) > 0 }
+}
+
+fn fetch(pool: &Pool, ticket: &mut PoolTicket) -> Result<PooledSession, Error> {
+    let until = Instant::now() + LONG;
+    loop {
+        if let Some(session) = ticket.try_take()? {
+            return Ok(session);
+        }
+        assert!(Instant::now() < until, "{pool:?}");
+        turn_of_the_loop(pool);
+    }
+}
+
+#[test]
+fn a_loop_waits_for_a_full_pool_without_blocking() {
+    let fake = chat();
+    let pool = pool(&fake, bounded(0, 1));
+    let mut first = pool.begin_take(None, None).unwrap();
+    assert!(first.try_take().unwrap().is_none());
+    let session = fetch(&pool, &mut first).unwrap();
+    assert!(matches!(
+        first.try_take(),
+        Err(Error::Pool(PoolError::TicketUsed))
+    ));
+    let pid = session.pid();
+    turn(&session);
+    let mut next = pool.begin_take(Some("s"), None).unwrap();
+    let unwanted = pool.begin_take(None, None).unwrap();
+    assert_eq!(pool.stats().unwrap().waiting, 2);
+    drop(unwanted);
+    assert_eq!(pool.stats().unwrap().waiting, 1);
+    let mut short = pool
+        .begin_take(None, Some(Duration::from_millis(20)))
+        .unwrap();
+    let error = fetch(&pool, &mut short).unwrap_err();
+    assert!(
+        matches!(error, Error::Pool(PoolError::Full { .. })),
+        "{error}"
+    );
+    assert!(next.try_take().unwrap().is_none());
+    session.put_back().unwrap();
+    let session = fetch(&pool, &mut next).unwrap();
+    assert_eq!(session.pid(), pid);
+    turn(&session);
+    drop(session);
+    let mut last = pool.begin_take(None, None).unwrap();
+    pool.begin_close().unwrap();
+    let error = fetch(&pool, &mut last).unwrap_err();
+    assert!(matches!(error, Error::Pool(PoolError::Closed)), "{error}");
+    let mut orphan = pool.begin_take(None, None).unwrap();
+    drop(pool);
+    assert!(matches!(
+        orphan.try_take(),
+        Err(Error::Pool(PoolError::Closed))
+    ));
+}
+
+/// Another thread drives: what it serves stays visible until it is fetched.
+#[test]
+fn the_descriptor_tells_of_a_session_that_is_there() {
+    let fake = chat();
+    let pool = filled(&fake, bounded(1, 2));
+    let mut ticket = pool.begin_take(None, None).unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let other = pool.take().unwrap();
+            turn(&other);
+            pool.put_back(other).unwrap();
+        });
+    });
+    for _ in 0..3 {
+        assert!(wait_on(&pool, 0));
+        pool.poll(None).unwrap();
+    }
+    let session = ticket.try_take().unwrap().unwrap();
+    let pid = session.pid();
+    drop(session);
+    // One that nobody fetches goes back.
+    drive(&pool, "another one", || pool.stats().unwrap().warm == 1);
+    let ticket = pool.begin_take(None, None).unwrap();
+    drive(&pool, "its session", || {
+        pool.stats().unwrap().handed_out == 1
+    });
+    drop(ticket);
+    let stats = pool.stats().unwrap();
+    assert_eq!((stats.warm, stats.handed_out), (1, 0), "{stats:?}");
+    let session = pool.take().unwrap();
+    assert_ne!(session.pid(), pid);
+    turn(&session);
+}
+
 /// Handlers belong to the session and are the builder's; they run while nobody has it.
 #[test]
 fn handlers_are_served_while_a_session_is_warm() {
@@ -623,6 +765,7 @@ fn a_forked_child_has_no_pool() {
             use crate::fork::forked;
             forked("take", pool.take())?;
             forked("take_for", pool.take_for("s"))?;
+            forked("begin_take", pool.begin_take(None, None))?;
             forked("poll", pool.poll(None))?;
             forked("fill", pool.fill(None))?;
             forked("fd", pool.fd())?;

@@ -326,3 +326,26 @@ fn checks_that_never_end_leave_nobody_waiting() {
     }
     assert!(world.tickets.is_empty());
 }
+
+/// A conversation that was resumed and got no prompt is nobody else's.
+#[test]
+fn a_resumed_session_without_a_prompt_stays_what_it_was() {
+    let mut world = World::new(PoolOptions {
+        size: 0,
+        ..PoolOptions::default()
+    });
+    world.take(Some("a"), None);
+    world.settle(|| true);
+    let first = world.all(Is::Starting)[0];
+    world.open(first);
+    world.settle(|| true);
+    *world.sessions.get_mut(&first).unwrap() = (Is::Ready, Some("a".into()));
+    world.policy.put_back(first, None, world.now);
+    world.take(None, None);
+    world.settle(|| true);
+    assert_eq!(world.all(Is::Ready), [first]);
+    assert_eq!(world.all(Is::Starting).len(), 1);
+    world.take(Some("a"), None);
+    world.settle(|| true);
+    assert_eq!(world.all(Is::Out), [first]);
+}

@@ -9,6 +9,7 @@ impl Dialect {
     /// The name of an option for users of this dialect, by its name in [`Options::KEYS`].
     pub fn option_name(self, key: &str) -> Cow<'_, str> {
         match self {
+            Dialect::Python if key == "continue" => Cow::Borrowed("continue_conversation"),
             Dialect::Python => Cow::Owned(snake_case(key)),
             Dialect::TypeScript if key == "cliPath" => Cow::Borrowed("pathToClaudeCodeExecutable"),
             Dialect::Towline | Dialect::TypeScript => Cow::Borrowed(key),
