@@ -536,6 +536,12 @@ typedef struct towline_options towline_options;
 typedef struct towline_pool towline_pool;
 
 /**
+ * A session that a pool was asked for with towline_pool_begin_take(). Freed with
+ * towline_pool_ticket_free(), before or after its pool. From any thread.
+ */
+typedef struct towline_pool_ticket towline_pool_ticket;
+
+/**
  * A request of the CLI, to be answered once, by one of the towline_request_ functions that do so
  * or by towline_session_respond(). All functions on it can be called from any thread.
  *
@@ -1466,6 +1472,39 @@ towline_status towline_pool_take(towline_pool *pool,
                                  towline_error **error);
 
 /**
+ * As towline_pool_take(), and does not wait: for event loops. The pool has to be polled, as it tells
+ * by towline_pool_fd() and towline_pool_next_timeout(); the descriptor is readable and
+ * towline_pool_poll() returns as long as there is something for a ticket, which
+ * towline_pool_ticket_take() fetches. Tickets are served in their order, among those who wait in
+ * towline_pool_take(). timeout_ms is how long the ticket is good for; below 0 as long as
+ * takeTimeoutMs says. May be called in callbacks.
+ */
+towline_status towline_pool_begin_take(towline_pool *pool,
+                                       const char *session_id,
+                                       size_t len,
+                                       int64_t timeout_ms,
+                                       towline_pool_ticket **ticket,
+                                       towline_error **error);
+
+/**
+ * Fetches the session of a ticket: TOWLINE_OK with *session NULL while there is none yet. Does no
+ * work of the pool. After a session or an error the ticket is used.
+ *
+ * Errors: those of towline_pool_take(); TOWLINE_ERR_STATE for a ticket that is used.
+ */
+towline_status towline_pool_ticket_take(towline_pool_ticket *ticket,
+                                        towline_session **session,
+                                        towline_error **error);
+
+/**
+ * Frees a ticket. One that is not used is cancelled: a session that it has already goes back to the
+ * pool. NULL is fine.
+ *
+ * Errors: TOWLINE_ERR_BUSY while a call on it runs: then nothing has happened.
+ */
+towline_status towline_pool_ticket_free(towline_pool_ticket *ticket);
+
+/**
  * Gives a session back. One with a conversation is parked under its session id; one that never had
  * a prompt is warm again, for anybody. Events that were not polled stay in it. session is freed,
  * unless this fails.
@@ -1488,7 +1527,7 @@ towline_status towline_pool_discard(towline_pool *pool,
 
 /**
  * Does what is due: starts, opens, checks, replaces and closes sessions and runs their callbacks.
- * Waits for something to do, up to timeout_ms, below 0 for ever.
+ * Waits for something to do or for something for a ticket, up to timeout_ms, below 0 for ever.
  *
  * Errors: TOWLINE_ERR_REENTRANT, TOWLINE_ERR_SYSTEM.
  */
@@ -1504,10 +1543,12 @@ towline_status towline_pool_fill(towline_pool *pool, int64_t timeout_ms, towline
 
 /**
  * The descriptor to watch for reading in an event loop: ready whenever a poll with a limit of 0
- * would get on, together with towline_pool_next_timeout(). It belongs to the pool: neither read nor
+ * would get on, and while there is something for a ticket, together with towline_pool_next_timeout(). It belongs to the pool: neither read nor
  * close it.
  */
-towline_status towline_pool_fd(towline_pool *pool, int32_t *fd, towline_error **error);
+towline_status towline_pool_fd(towline_pool *pool,
+                               int32_t *fd,
+                               towline_error **error);
 
 /**
  * How many milliseconds the event loop may wait on the descriptor before it must poll all the

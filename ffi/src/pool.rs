@@ -1,8 +1,9 @@
 //! Pools: sessions started ahead, conversations kept open.
 
 use std::ffi::c_char;
+use std::sync::{Mutex, PoisonError};
 
-use towline_core::{Pool, PoolError, PoolOptions, PooledSession, PutBackError};
+use towline_core::{Pool, PoolError, PoolOptions, PoolTicket, PooledSession, PutBackError};
 
 use crate::boundary;
 use crate::buffer::{self, towline_buffer};
@@ -34,6 +35,19 @@ pub(crate) struct Sessions {
 }
 
 handle!(towline_pool, Sessions, b"tow_pool");
+
+/// A session that a pool was asked for with towline_pool_begin_take(). Freed with
+/// towline_pool_ticket_free(), before or after its pool. From any thread.
+pub struct towline_pool_ticket {
+    _opaque: [u8; 0],
+}
+
+pub(crate) struct Asked {
+    ticket: Mutex<PoolTicket>,
+    log: Shared<LineCallback>,
+}
+
+handle!(towline_pool_ticket, Asked, b"tow_tick");
 
 /// Makes a pool of sessions with these options, callbacks and tools, of which it takes a copy, and
 /// starts their processes. `limits` is a JSON object, NULL for the defaults: `size` (sessions kept
@@ -109,6 +123,67 @@ pub unsafe extern "C" fn towline_pool_take(
     })
 }
 
+/// As towline_pool_take(), and does not wait: for event loops. The pool has to be polled, as it tells
+/// by towline_pool_fd() and towline_pool_next_timeout(); the descriptor is readable and
+/// towline_pool_poll() returns as long as there is something for a ticket, which
+/// towline_pool_ticket_take() fetches. Tickets are served in their order, among those who wait in
+/// towline_pool_take(). `timeout_ms` is how long the ticket is good for; below 0 as long as
+/// `takeTimeoutMs` says. May be called in callbacks.
+#[no_mangle]
+pub unsafe extern "C" fn towline_pool_begin_take(
+    pool: *mut towline_pool,
+    session_id: *const c_char,
+    len: usize,
+    timeout_ms: i64,
+    ticket: *mut *mut towline_pool_ticket,
+    error: *mut *mut towline_error,
+) -> towline_status {
+    boundary::call(error, || {
+        let out = boundary::required(ticket, std::ptr::null_mut(), "ticket")?;
+        let sessions = handle::enter::<Sessions>(pool)?;
+        let id = optional("session_id", session_id, len)?;
+        let ticket = sessions.pool.begin_take(id, limit(timeout_ms))?;
+        out.set(handle::create(Asked {
+            ticket: Mutex::new(ticket),
+            log: sessions.log.clone(),
+        }));
+        Ok(())
+    })
+}
+
+/// Fetches the session of a ticket: TOWLINE_OK with `*session` NULL while there is none yet. Does no
+/// work of the pool. After a session or an error the ticket is used.
+///
+/// Errors: those of towline_pool_take(); TOWLINE_ERR_STATE for a ticket that is used.
+#[no_mangle]
+pub unsafe extern "C" fn towline_pool_ticket_take(
+    ticket: *mut towline_pool_ticket,
+    session: *mut *mut towline_session,
+    error: *mut *mut towline_error,
+) -> towline_status {
+    boundary::call(error, || {
+        let out = boundary::required(session, std::ptr::null_mut(), "session")?;
+        let asked = handle::enter::<Asked>(ticket)?;
+        let mut ticket = asked.ticket.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(taken) = ticket.try_take()? {
+            let taken = Conversation::new(Held::Pooled(taken), asked.log.clone());
+            out.set(handle::create(taken));
+        }
+        Ok(())
+    })
+}
+
+/// Frees a ticket. One that is not used is cancelled: a session that it has already goes back to the
+/// pool. NULL is fine.
+///
+/// Errors: TOWLINE_ERR_BUSY while a call on it runs: then nothing has happened.
+#[no_mangle]
+pub unsafe extern "C" fn towline_pool_ticket_free(
+    ticket: *mut towline_pool_ticket,
+) -> towline_status {
+    boundary::call(std::ptr::null_mut(), || handle::free::<Asked>(ticket))
+}
+
 /// Gives one back; a session that stays the caller's comes with the failure.
 unsafe fn give(
     pool: *mut towline_pool,
@@ -162,7 +237,7 @@ pub unsafe extern "C" fn towline_pool_discard(
 }
 
 /// Does what is due: starts, opens, checks, replaces and closes sessions and runs their callbacks.
-/// Waits for something to do, up to `timeout_ms`, below 0 for ever.
+/// Waits for something to do or for something for a ticket, up to `timeout_ms`, below 0 for ever.
 ///
 /// Errors: TOWLINE_ERR_REENTRANT, TOWLINE_ERR_SYSTEM.
 #[no_mangle]
@@ -197,7 +272,7 @@ pub unsafe extern "C" fn towline_pool_fill(
 }
 
 /// The descriptor to watch for reading in an event loop: ready whenever a poll with a limit of 0
-/// would get on, together with towline_pool_next_timeout(). It belongs to the pool: neither read nor
+/// would get on, and while there is something for a ticket, together with towline_pool_next_timeout(). It belongs to the pool: neither read nor
 /// close it.
 #[no_mangle]
 pub unsafe extern "C" fn towline_pool_fd(

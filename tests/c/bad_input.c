@@ -7,7 +7,7 @@
 
 #include "towline_test.h"
 
-enum kind { OPTIONS, SESSION, REQUEST, EVENT, ERROR_OBJECT, BUFFER, CONNECTION, WAKER, STORE, REPLY, POOL, KINDS };
+enum kind { OPTIONS, SESSION, REQUEST, EVENT, ERROR_OBJECT, BUFFER, CONNECTION, WAKER, STORE, REPLY, POOL, TICKET, KINDS };
 
 enum report {
     REPORTS, /* a status and an error object */
@@ -45,6 +45,9 @@ enum report {
     X(towline_options_set_transport, OPTIONS, REPORTS, TOWLINE_OK, towline_options_set_transport(h, NULL, NULL, finalize, error)) \
     X(towline_session_create, OPTIONS, REPORTS, TOWLINE_OK, towline_session_create(h, &session, error)) \
     X(towline_pool_take, POOL, REPORTS, TOWLINE_ERR_CLOSED, towline_pool_take(h, NULL, 0, 0, &session, error)) \
+    X(towline_pool_begin_take, POOL, REPORTS, TOWLINE_OK, towline_pool_begin_take(h, NULL, 0, 0, &ticket, error)) \
+    X(towline_pool_ticket_take, TICKET, REPORTS, TOWLINE_ERR_CLOSED, towline_pool_ticket_take(h, &session, error)) \
+    X(towline_pool_ticket_free, TICKET, FREES, TOWLINE_OK, towline_pool_ticket_free(h)) \
     X(towline_pool_poll, POOL, REPORTS, TOWLINE_OK, towline_pool_poll(h, 0, error)) \
     X(towline_pool_fill, POOL, REPORTS, TOWLINE_ERR_CLOSED, towline_pool_fill(h, 0, error)) \
     X(towline_pool_fd, POOL, REPORTS, TOWLINE_OK, towline_pool_fd(h, &fd, error)) \
@@ -274,6 +277,7 @@ enum report {
 static towline_buffer *buffer;
 static towline_session *session;
 static towline_pool *pool;
+static towline_pool_ticket *ticket;
 static towline_connection *connection;
 static towline_event *event;
 static towline_store *store;
@@ -460,6 +464,8 @@ static void bad_arguments(void **live) {
     FAILS(TOWLINE_ERR_NULL, "json", towline_options_json(o, NULL, &error));
     FAILS(TOWLINE_ERR_NULL, "pool", towline_pool_create(o, NULL, 0, NULL, &error));
     FAILS(TOWLINE_ERR_NULL, "session", towline_pool_take(live[POOL], NULL, 0, 0, NULL, &error));
+    FAILS(TOWLINE_ERR_NULL, "ticket", towline_pool_begin_take(live[POOL], NULL, 0, 0, NULL, &error));
+    FAILS(TOWLINE_ERR_NULL, "session", towline_pool_ticket_take(live[TICKET], NULL, &error));
     FAILS(TOWLINE_ERR_NULL, "fd", towline_pool_fd(live[POOL], NULL, &error));
     FAILS(TOWLINE_ERR_NULL, "timeout_ms", towline_pool_next_timeout(live[POOL], NULL, &error));
     FAILS(TOWLINE_ERR_NULL, "json", towline_pool_stats_json(live[POOL], NULL, &error));
@@ -537,7 +543,8 @@ static void after_fork(void **live) {
         for (size_t n = 0; n < FUNCTION_COUNT; n++) {
             const struct function *function = &functions[n];
             bool answers = function->kind == REQUEST && function->report == REPORTS;
-            bool owned = function->kind == SESSION || function->kind == STORE || function->kind == POOL;
+            bool owned = function->kind == SESSION || function->kind == STORE ||
+                         function->kind == POOL || function->kind == TICKET;
             if (function->report == FREES || !(owned || answers)) {
                 continue;
             }
@@ -552,6 +559,7 @@ static void after_fork(void **live) {
         CHECK(towline_request_cancelled(live[REQUEST]));
         OK(towline_request_free(live[REQUEST]));
         OK(towline_session_free(live[SESSION]));
+        OK(towline_pool_ticket_free(live[TICKET]));
         OK(towline_pool_free(live[POOL]));
         _exit(0);
     }
@@ -627,6 +635,7 @@ static void free_all(void **handles) {
     OK(towline_waker_free(handles[WAKER]));
     OK(towline_store_free(handles[STORE]));
     OK(towline_pool_free(handles[POOL]));
+    OK(towline_pool_ticket_free(handles[TICKET]));
 }
 
 /* A transport that opens nothing and keeps its waker. */
@@ -696,6 +705,7 @@ static void make_all(void **handles) {
     OK(towline_store_open("memory:", &st, NULL));
     handles[STORE] = st;
     OK(towline_pool_create(o, "{\"size\":0}", TOWLINE_NUL, (towline_pool **)&handles[POOL], NULL));
+    OK(towline_pool_begin_take(handles[POOL], NULL, 0, 0, (towline_pool_ticket **)&handles[TICKET], NULL));
 }
 
 static void *live[KINDS], *freed[KINDS];

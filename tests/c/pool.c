@@ -129,6 +129,67 @@ static void event_loop(void) {
     OK(towline_session_free(session));
 }
 
+/* Polls as the descriptor says until the ticket has its session. */
+static towline_status fetch(towline_pool *pool, towline_pool_ticket *ticket, towline_session **session,
+                            towline_error **failure) {
+    struct pollfd watched;
+    OK(towline_pool_fd(pool, &watched.fd, NULL));
+    watched.events = POLLIN;
+    for (;;) {
+        int64_t limit = 0;
+        towline_status status = towline_pool_ticket_take(ticket, session, failure);
+        if (status != TOWLINE_OK || *session != NULL) return status;
+        OK(towline_pool_next_timeout(pool, &limit, NULL));
+        CHECK(poll(&watched, 1, limit < 0 || limit > 20000 ? 20000 : (int)limit) > 0 || limit < 20000);
+        OK(towline_pool_poll(pool, 0, NULL));
+    }
+}
+
+/* A full pool, in an event loop. */
+static void tickets(void) {
+    towline_options *options = test_options(CHAT);
+    towline_pool *pool;
+    towline_pool_ticket *first = NULL, *second = NULL;
+    towline_session *session = NULL, *other = NULL;
+    int64_t pid;
+    OK(towline_pool_create(options, "{\"size\":0,\"maxSessions\":1}", TOWLINE_NUL, &pool, NULL));
+    OK(towline_options_free(options));
+    OK(towline_pool_begin_take(pool, NULL, 0, -1, &first, NULL));
+    OK(towline_pool_ticket_take(first, &session, NULL));
+    CHECK(session == NULL);
+    OK(fetch(pool, first, &session, NULL));
+    FAILS(TOWLINE_ERR_STATE, "was used", towline_pool_ticket_take(first, &other, &error));
+    OK(towline_pool_ticket_free(first));
+    turn(session);
+    pid = pid_of(session);
+    OK(towline_pool_begin_take(pool, "s", 1, -1, &first, NULL));
+    OK(towline_pool_begin_take(pool, NULL, 0, 10, &second, NULL));
+    CHECK(stats_have(pool, "\"waiting\":2"));
+    FAILS(TOWLINE_ERR_POOL_FULL, "maxSessions", fetch(pool, second, &other, &error));
+    OK(towline_pool_ticket_free(second));
+    OK(towline_pool_ticket_take(first, &other, NULL));
+    CHECK(other == NULL);
+    OK(towline_pool_put_back(pool, session, NULL));
+    OK(fetch(pool, first, &session, NULL));
+    CHECK(pid_of(session) == pid);
+    turn(session);
+    OK(towline_pool_begin_take(pool, NULL, 0, -1, &second, NULL));
+    OK(towline_pool_ticket_free(second));
+    CHECK(stats_have(pool, "\"waiting\":0"));
+    OK(towline_pool_begin_take(pool, NULL, 0, -1, &second, NULL));
+    OK(towline_session_free(session));
+    OK(towline_pool_begin_close(pool, NULL));
+    FAILS(TOWLINE_ERR_CLOSED, "closed", fetch(pool, second, &other, &error));
+    OK(towline_pool_ticket_free(second));
+    OK(towline_pool_ticket_free(NULL));
+    OK(towline_pool_begin_take(pool, NULL, 0, -1, &second, NULL));
+    OK(towline_pool_free(pool));
+    FAILS(TOWLINE_ERR_CLOSED, "closed", towline_pool_ticket_take(second, &other, &error));
+    OK(towline_pool_ticket_free(second));
+    OK(towline_pool_ticket_free(first));
+    CHECK(other == NULL);
+}
+
 static void failures(void) {
     towline_options *options = test_options(
         "[{\"expect\":{\"request\":{\"subtype\":\"initialize\"}}},{\"stderr\":\"no luck\\n\"},{\"exit\":3}]");
@@ -152,6 +213,7 @@ int main(void) {
     warm();
     parking();
     event_loop();
+    tickets();
     failures();
     return 0;
 }
