@@ -9,6 +9,7 @@ use towline::{
 };
 
 use crate::json;
+use crate::pipe::Call;
 
 /// Another way than the text to end up with an exception.
 fn raise(py: Python<'_>, class: &str, arguments: impl IntoArguments) -> PyErr {
@@ -56,7 +57,7 @@ impl IntoArguments for (String, Option<i32>, Option<String>) {
 pub(crate) fn exception(py: Python<'_>, error: Error) -> PyErr {
     match error {
         Error::Start(error) => start(py, error),
-        Error::Request(error) => request(py, error, None),
+        Error::Request(error) => request(py, error, None, &Call::default()),
         Error::ExitedBeforeInitialize(failure)
         | Error::Failed(failure)
         | Error::ErrorResult(failure) => ended(py, &failure, None),
@@ -105,23 +106,28 @@ fn start(py: Python<'_>, error: StartError) -> PyErr {
     }
 }
 
-/// Why a control request has no answer.
-pub(crate) fn request(py: Python<'_>, error: RequestError, end: Option<PyErr>) -> PyErr {
+/// Why a control request has no answer; `call` is what the program's transport is in.
+pub(crate) fn request(
+    py: Python<'_>,
+    error: RequestError,
+    end: Option<PyErr>,
+    call: &Call,
+) -> PyErr {
     match error {
         RequestError::Remote(error) => raise(py, "ClaudeSDKError", error.message),
         RequestError::TimedOut { subtype, .. } => {
             let text = format!("Control request timeout: {subtype}");
-            raise(py, "ClaudeSDKError", text)
+            raise(py, "ClaudeSDKError", call.blamed(text))
         }
         error => end.unwrap_or_else(|| raise(py, "CLIConnectionError", error.to_string())),
     }
 }
 
 /// A turn that nobody holds has reached a limit.
-pub(crate) fn turn_too_long(py: Python<'_>, limit: TurnDeadline) -> PyErr {
+pub(crate) fn turn_too_long(py: Python<'_>, limit: TurnDeadline, call: &Call) -> PyErr {
     let option = Dialect::Python.option_name(limit.option());
     let text = format!("the turn reached the limit of option {option}");
-    raise(py, "CLIConnectionError", text)
+    raise(py, "CLIConnectionError", call.blamed(text))
 }
 
 /// The exit status as Python tells it: negative is a signal.
@@ -153,6 +159,19 @@ pub(crate) fn ended(py: Python<'_>, failure: &Failure, result: Option<&RawMessag
     };
     let stderr = failure.stderr.trim();
     let stderr = (!stderr.is_empty()).then(|| stderr.to_string());
+    raise(py, "ProcessError", (message, code, stderr))
+}
+
+/// The end of a CLI that has not failed and yet left a prompt without a result.
+pub(crate) fn ended_in_turn(py: Python<'_>, failure: &Failure) -> PyErr {
+    let what = match &failure.transport {
+        Some(_) => "The transport",
+        None => "The CLI",
+    };
+    let message = format!("{what} ended before the turn had a result");
+    let stderr = failure.stderr.trim();
+    let stderr = (!stderr.is_empty()).then(|| stderr.to_string());
+    let code = exit_code(failure.exit);
     raise(py, "ProcessError", (message, code, stderr))
 }
 

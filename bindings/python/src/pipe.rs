@@ -1,8 +1,11 @@
 //! The stream of a session whose CLI the program reaches by itself.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use towline::{Error, Exit, HostEnd, TransportEnd};
+use towline::{Error, Exit, HostEnd, HostLimits, TransportEnd};
 
 use crate::errors::exception;
 
@@ -10,11 +13,34 @@ use crate::errors::exception;
 #[pyclass(frozen, module = "towline._native")]
 pub(crate) struct Pipe {
     end: HostEnd,
+    limits: HostLimits,
+    call: Call,
 }
 
 impl Pipe {
-    pub(crate) fn new(end: HostEnd) -> Pipe {
-        Pipe { end }
+    pub(crate) fn new(end: HostEnd, limits: HostLimits, call: Call) -> Pipe {
+        Pipe { end, limits, call }
+    }
+}
+
+/// Which method of the program's transport has been called and has not returned.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Call(Arc<AtomicUsize>);
+
+const METHODS: [&str; 4] = ["connect", "write", "end_input", "close"];
+
+impl Call {
+    fn method(&self) -> Option<&'static str> {
+        let number = self.0.load(Ordering::Relaxed);
+        METHODS.get(number.checked_sub(1)?).copied()
+    }
+
+    /// A text with what may be the reason that something took too long.
+    pub(crate) fn blamed(&self, text: String) -> String {
+        match self.method() {
+            Some(method) => format!("{text} (the transport's {method}() has not returned)"),
+            None => text,
+        }
     }
 }
 
@@ -54,6 +80,31 @@ impl Pipe {
             false => self.end.fail_input(error),
         };
         failed.map_err(|error| exception(py, error))
+    }
+
+    /// The method of the transport that has been called and has not returned; `None` for none.
+    #[getter]
+    fn call(&self) -> Option<&'static str> {
+        self.call.method()
+    }
+
+    #[setter]
+    fn set_call(&self, method: Option<&str>) {
+        let number = METHODS.iter().position(|known| Some(*known) == method);
+        let number = number.map_or(0, |number| number + 1);
+        self.call.0.store(number, Ordering::Relaxed);
+    }
+
+    /// Seconds that writing, and ending the input, may take; `None` is without a limit.
+    #[getter]
+    fn call_limit(&self) -> Option<f64> {
+        self.limits.call.map(|limit| limit.as_secs_f64())
+    }
+
+    /// Seconds from `closed` within which the transport has to have ended.
+    #[getter]
+    fn end_limit(&self) -> f64 {
+        self.limits.end.as_secs_f64()
     }
 
     /// Whole lines to be written to the CLI, `None` when there are none.

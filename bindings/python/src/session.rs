@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::os::fd::AsRawFd;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -10,16 +10,16 @@ use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use towline::{
-    CancelReason, Closed, Diagnostic, Event, MessageType, RawMessage, RequestHandle, RequestId,
-    RequestKind, TurnId, TurnOutcome,
+    CancelReason, Closed, Diagnostic, Event, Failure, MessageType, RawMessage, RequestHandle,
+    RequestId, RequestKind, TurnId, TurnOutcome,
 };
 
-use crate::errors::{ended, exception, request, turn_too_long};
+use crate::errors::{ended, ended_in_turn, exception, request, turn_too_long};
 use crate::inbox::{allowance, Inbox};
 use crate::json;
 use crate::log::Log;
 use crate::message::{from_dict, permission_call};
-use crate::pipe::Pipe;
+use crate::pipe::{Call, Pipe};
 use crate::request::Request;
 use crate::start::Start;
 use crate::stores::StoreCall;
@@ -46,6 +46,10 @@ pub(crate) struct Session {
     log: Log,
     /// How often something was waited for, to tell calls within one another.
     waits: AtomicU64,
+    /// What the program's own transport is in.
+    call: Call,
+    /// A message has come since the last prompt was sent.
+    heard: AtomicBool,
 }
 
 #[derive(Default)]
@@ -53,6 +57,12 @@ struct State {
     turns: BTreeMap<TurnId, Py<Inbox>>,
     /// The last result, if it was an error.
     error_result: Option<RawMessage>,
+    /// No result has come since the last prompt was sent.
+    unanswered: bool,
+    /// A turn has ended with the session.
+    cut_off: bool,
+    /// The program has asked for the end.
+    closing: bool,
 }
 
 impl Session {
@@ -64,6 +74,8 @@ impl Session {
             log,
             state: Mutex::default(),
             waits: AtomicU64::new(0),
+            call: Call::default(),
+            heard: AtomicBool::new(false),
         }
     }
 
@@ -116,6 +128,7 @@ impl Session {
                     continue;
                 }
             };
+            self.heard.store(true, Ordering::Relaxed);
             self.note(&message);
             let inbox = self.inbox_of(py, turn);
             inbox.borrow_mut(py).push_line(message, self.unknown, more);
@@ -149,7 +162,9 @@ impl Session {
         match message.kind() {
             MessageType::Result => {
                 let failed = message.pointer("/is_error") == Ok(Some("true"));
-                self.state().error_result = failed.then(|| message.clone());
+                let mut state = self.state();
+                state.error_result = failed.then(|| message.clone());
+                state.unanswered = false;
             }
             // The conversation goes on. Notes about turns and tasks may follow the last result.
             MessageType::Assistant | MessageType::User => {
@@ -182,7 +197,7 @@ impl Session {
                 }
                 Err(error) => {
                     let end = self.end_error(py);
-                    let error = request(py, error, end).into_value(py);
+                    let error = request(py, error, end, &self.call).into_value(py);
                     ("response", id.0, py.None(), error).into_pyobject(py)
                 }
             },
@@ -196,12 +211,16 @@ impl Session {
                     TurnOutcome::Cancelled => ("cancelled", None),
                     TurnOutcome::TimedOut(limit) => {
                         if !self.state().turns.contains_key(&turn) {
-                            let error = turn_too_long(py, limit).into_value(py).into_any();
+                            let error = turn_too_long(py, limit, &self.call);
+                            let error = error.into_value(py).into_any();
                             Inbox::fail(self.inbox.bind(py), error)?;
                         }
                         ("timed_out", None)
                     }
-                    _ => ("session_ended", None),
+                    _ => {
+                        self.state().cut_off = true;
+                        ("session_ended", None)
+                    }
                 };
                 // Only who waits for this very turn wants its result once more.
                 let wanted = self.state().turns.contains_key(&turn);
@@ -240,8 +259,18 @@ impl Session {
             ) => Some(ended(py, &failure, result.as_ref())),
             Some(error) => Some(exception(py, error)),
             None if failed && result.is_some() => Some(ended(py, &closed.failure, result.as_ref())),
-            None => None,
+            None => self
+                .is_cut_off(&closed.failure)
+                .then(|| ended_in_turn(py, &closed.failure)),
         }
+    }
+
+    /// Whether an end without a failure has left a prompt without its result. A CLI that says that
+    /// all is well (status 0) is believed, unless it has said nothing else.
+    fn is_cut_off(&self, failure: &Failure) -> bool {
+        let state = self.state();
+        let well = failure.exit.is_some() && self.heard.load(Ordering::Relaxed);
+        state.cut_off && state.unanswered && !state.closing && !well
     }
 
     /// What ended the session, for requests that have no answer because of it.
@@ -305,8 +334,11 @@ impl Session {
     fn over(py: Python<'_>, start: Start, inbox: Py<Inbox>) -> PyResult<(Session, Pipe)> {
         let unknown = start.unknown;
         let (end, transport) = towline::host_pipe();
+        let limits = start.host_limits()?;
         let session = start.run_over(py, transport)?;
-        Ok((Session::with(session, inbox, unknown), Pipe::new(end)))
+        let session = Session::with(session, inbox, unknown);
+        let call = session.call.clone();
+        Ok((session, Pipe::new(end, limits, call)))
     }
 
     /// The descriptor to watch, until `unwatch`. It stays the session's own.
@@ -384,18 +416,17 @@ impl Session {
     /// Sends a prompt; the number of its turn. `inbox` gets the messages of that turn.
     #[pyo3(signature = (message, inbox=None))]
     fn send(&self, py: Python<'_>, message: &str, inbox: Option<Py<Inbox>>) -> PyResult<u64> {
-        let turn = match inbox {
-            None => self.session.send_json(message),
-            Some(inbox) => {
-                // Held over the sending: no message of the turn may come before its inbox is known.
-                let mut state = self.state();
-                let turn = self.session.send_json(message);
-                if let Ok(turn) = &turn {
-                    state.turns.insert(*turn, inbox);
-                }
-                turn
+        // Held over the sending: no message of the turn may come before its inbox is known.
+        let mut state = self.state();
+        let turn = self.session.send_json(message);
+        if let Ok(turn) = &turn {
+            state.unanswered = true;
+            self.heard.store(false, Ordering::Relaxed);
+            if let Some(inbox) = inbox {
+                state.turns.insert(*turn, inbox);
             }
-        };
+        }
+        drop(state);
         turn.map(|turn| turn.0)
             .map_err(|error| exception(py, error))
     }
@@ -446,6 +477,7 @@ impl Session {
 
     /// Begins to end the session; `drain` sees it through.
     fn begin_close(&self, py: Python<'_>) -> PyResult<()> {
+        self.state().closing = true;
         self.session
             .begin_close()
             .map_err(|error| exception(py, error))

@@ -7,7 +7,8 @@ use pyo3::prelude::*;
 use towline::protocol::mcp;
 use towline::transcripts::mirror::FlushMode;
 use towline::{
-    HostTransport, LogLevel, OnFailure, Options, SessionBuilder, Tool, ToolServer, Watchdog,
+    HostLimits, HostTransport, LogLevel, OnFailure, Options, SessionBuilder, Tool, ToolServer,
+    Watchdog,
 };
 
 use crate::errors::exception;
@@ -78,6 +79,16 @@ impl Start {
         Ok((session.map_err(|error| exception(py, error))?, log))
     }
 
+    /// How long the program's own transport may take.
+    pub(crate) fn host_limits(&self) -> PyResult<HostLimits> {
+        Ok(HostLimits::of(&self.options()?))
+    }
+
+    fn options(&self) -> PyResult<Options> {
+        let options = Options::from_json(&self.document);
+        options.map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
     /// Opens a session with a CLI that the program has started.
     pub(crate) fn run_over(
         self,
@@ -102,9 +113,7 @@ impl Start {
 
     /// A session that is not started yet.
     pub(crate) fn builder(self, py: Python<'_>) -> PyResult<SessionBuilder> {
-        let options = Options::from_json(&self.document);
-        let options = options.map_err(|error| PyValueError::new_err(error.to_string()))?;
-        let mut builder = towline::Session::builder(options)
+        let mut builder = towline::Session::builder(self.options()?)
             .watchdog(WATCHDOG.get_or_init(Watchdog::default))
             .sdk_version(&self.sdk_version)
             .trace_context(self.trace_context);

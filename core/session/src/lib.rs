@@ -40,5 +40,5 @@ pub use towline_transcripts as transcripts;
 pub use towline_transcripts::materialize::Materialized;
 pub use towline_transcripts::mirror::FlushMode;
 pub use transport::{
-    host_pipe, HostEnd, HostTransport, Launch, Notice, Transport, TransportEnd, Waker,
+    host_pipe, HostEnd, HostLimits, HostTransport, Launch, Notice, Transport, TransportEnd, Waker,
 };

@@ -10,6 +10,9 @@ class Transport(ABC):
 
     Any object with these methods does. The options that are arguments or variables of a process are
     up to the transport; everything else works as with a process of Towline's own.
+
+    What does not return within the limits of the session is cancelled, and the session ends with an
+    error that names the method.
     """
 
     @abstractmethod
@@ -26,7 +29,7 @@ class Transport(ABC):
 
     @abstractmethod
     async def close(self) -> None:
-        """Ends it, in bounded time: whoever leaves a session waits for this."""
+        """Ends it; whoever leaves a session waits for this, as long as its graces are."""
 
     @abstractmethod
     def is_ready(self) -> bool:

@@ -77,6 +77,12 @@ async def test_a_good_end_without_a_result_is_no_error(cli: FakeCli) -> None:
     assert error is None and isinstance(messages[-1], towline.AssistantMessage)
 
 
+async def test_a_good_end_without_anything_is_an_error(cli: FakeCli) -> None:
+    messages, error = await collect(cli.options(PROMPT, {"exit": 0}))
+    assert not messages
+    assert isinstance(error, towline.ProcessError) and error.exit_code == 0
+
+
 async def test_a_good_result_after_an_error_makes_up_for_it(cli: FakeCli) -> None:
     async with towline.ClaudeSDKClient(
         cli.options(PROMPT, INIT, FAILED, turn(), {"exit": 0})

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::{Notice, Transport, TransportEnd, Waker};
 use crate::error::Error;
+use crate::Options;
 
 /// Above this many unread bytes the host is asked to stop feeding, and above this many bytes that
 /// it has not taken nothing more is given to it.
@@ -22,6 +23,36 @@ const QUIET: Duration = Duration::from_millis(50);
 const LAST: Duration = Duration::from_secs(2);
 /// What small feeds are gathered into.
 const CHUNK: usize = 16 * 1024;
+/// The time to end the other side in, if the options leave none.
+const LEAST: Duration = Duration::from_millis(100);
+
+/// How long a host whose own calls wait (for a socket, a remote machine) may take over them. The
+/// session sees its own deadlines through without the host; these are for what the host would wait
+/// for beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HostLimits {
+    /// For writing what was [taken](HostEnd::take_outgoing), and for ending the input: the time of
+    /// option `controlTimeoutMs`, `None` without a limit. What takes longer has
+    /// [failed](HostEnd::fail_input). The way to the CLI is opened within the limits of the
+    /// handshake, which the session minds.
+    pub call: Option<Duration>,
+    /// For ending the other side once the session [is done](HostEnd::is_closed) with the stream: the
+    /// time of option `terminateGraceMs`, after which the session does not wait for it either.
+    pub end: Duration,
+}
+
+impl HostLimits {
+    /// Those of a session with these options.
+    pub fn of(options: &Options) -> HostLimits {
+        HostLimits {
+            call: options
+                .control_timeout_ms
+                .millis()
+                .map(Duration::from_millis),
+            end: Duration::from_millis(options.terminate_grace_ms).max(LEAST),
+        }
+    }
+}
 
 /// Two ends of a stream: one for the host, one for
 /// [`SessionBuilder::start_over`](crate::SessionBuilder::start_over).

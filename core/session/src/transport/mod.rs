@@ -4,7 +4,7 @@ mod host_pipe;
 mod portable;
 
 pub(crate) use host_pipe::tell;
-pub use host_pipe::{host_pipe, HostEnd, HostTransport};
+pub use host_pipe::{host_pipe, HostEnd, HostLimits, HostTransport};
 pub(crate) use portable::start as start_portable;
 
 use std::ffi::OsString;

@@ -132,6 +132,8 @@ class Engine:
                 # Its reader is told by an exception.
                 self.inbox.close()
                 self.abandon()
+            if event[2] == "timed_out" and self._wire is not None:
+                self._wire.turn_timed_out()
         elif kind == "initialized":
             self.opened.set()
         elif kind == "stderr":
@@ -430,6 +432,18 @@ class Engine:
                     raise self._wire.error from None
                 raise
 
+    async def reached(self) -> None:
+        """Waits until a transport of the program's own is connected, and raises what that failed
+        with."""
+        wire = self._wire
+        if wire is None:
+            return
+        await wire.opened.wait()
+        if wire.error is not None:
+            raise wire.error
+        if not wire.connected:
+            await self.connected()
+
     async def written(self) -> None:
         """Waits until a transport of the program's own has taken what was sent, and raises what
         that failed with."""
@@ -477,9 +491,11 @@ class Engine:
             return
         self.abandon()
         try:
-            await self.loop.until(self.over)
-            if self._wire is not None:
-                await self.loop.until(self._wire.done)
+            try:
+                await self.loop.until(self.over)
+            finally:
+                if self._wire is not None:
+                    await self.loop.until(self._wire.done)
         finally:
             if self._bridges_over is not None:
                 await self.loop.until(self._bridges_over)

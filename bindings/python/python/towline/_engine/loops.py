@@ -5,6 +5,7 @@ A library is asked only if the program has imported it.
 
 import sys
 from collections.abc import Coroutine
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -27,6 +28,19 @@ class Task(Protocol):
     def cancel(self) -> object: ...
 
     def done(self) -> bool: ...
+
+
+class Scope(Protocol):
+    """A `with` block that can be cancelled from outside; the task then goes on behind it."""
+
+    cut: bool
+    """Whether it was, or its time was up."""
+
+    def cancel(self) -> object: ...
+
+    def __enter__(self) -> object: ...
+
+    def __exit__(self, *_: Any) -> bool | None: ...
 
 
 class Loop(Protocol):
@@ -52,8 +66,12 @@ class Loop(Protocol):
         """Waits for an event even if the task is cancelled; the cancellation follows."""
         ...
 
-    async def shielded(self, work: Coroutine[Any, Any, None]) -> None:
-        """Does something that a cancellation of the task does not stop; it follows."""
+    def scope(self, seconds: float | None) -> Scope:
+        """A block of the running task that may take so long; `None` is for ever."""
+        ...
+
+    def shield(self) -> AbstractContextManager[Any]:
+        """A block in a task of its own that what has cancelled the task does not cancel again."""
         ...
 
     def watch(self, engine: "Engine") -> None:

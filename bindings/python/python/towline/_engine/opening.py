@@ -30,10 +30,14 @@ async def open_engine(
         options = ClaudeAgentOptions()
     launch = prepare(options)
     loop = running()
-    if transport is not None:
-        await transport.connect()
-    elif launch.store is not None:
+    if transport is None and launch.store is not None:
         from .._store_tasks import resume
 
         await resume(launch)
-    return Engine(launch, loop, transport)
+    engine = Engine(launch, loop, transport)
+    try:
+        await engine.reached()
+    except BaseException:
+        await engine.close()
+        raise
+    return engine

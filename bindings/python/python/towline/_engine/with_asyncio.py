@@ -45,6 +45,43 @@ class AsyncioEvent:
         await future
 
 
+class AsyncioScope:
+    """Cancels the task that is in it, and keeps that from going on beyond it."""
+
+    __slots__ = ("_loop", "_seconds", "_task", "_timer", "cut")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, seconds: float | None) -> None:
+        self._loop = loop
+        self._seconds = seconds
+        self._task: asyncio.Task[Any] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self.cut = False
+
+    def cancel(self) -> None:
+        if self._task is not None:
+            self.cut = True
+            self._task.cancel()
+
+    def __enter__(self) -> None:
+        self._task = asyncio.current_task()
+        if self._seconds is not None:
+            self._timer = self._loop.call_later(self._seconds, self.cancel)
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> bool:
+        task, self._task = self._task, None
+        if self._timer is not None:
+            self._timer.cancel()
+        if not self.cut:
+            return False
+        # Before Python 3.11 nobody counts.
+        uncancel = getattr(task, "uncancel", None)
+        others = 0 if uncancel is None else uncancel()
+        if kind is None:
+            return False
+        # What a call fails with when it is cancelled is of no interest.
+        return others == 0 and issubclass(kind, (asyncio.CancelledError, Exception))
+
+
 class AsyncioLoop:
     """The running loop."""
 
@@ -84,16 +121,12 @@ class AsyncioLoop:
         if cancelled is not None:
             raise cancelled
 
-    async def shielded(self, work: Coroutine[Any, Any, None]) -> None:
-        task = self.spawn(work)
-        cancelled: asyncio.CancelledError | None = None
-        while not task.done():
-            try:
-                await asyncio.shield(task)
-            except asyncio.CancelledError as error:
-                cancelled = error
-        if cancelled is not None:
-            raise cancelled
+    def scope(self, seconds: float | None) -> "AsyncioScope":
+        return AsyncioScope(self._loop, seconds)
+
+    def shield(self) -> AbstractContextManager[Any]:
+        # A task is cancelled once for each time that somebody asks for it.
+        return nullcontext()
 
     def watch(self, engine: "Engine") -> None:
         self._engine = engine

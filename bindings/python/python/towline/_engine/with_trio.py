@@ -1,6 +1,7 @@
 """Under trio."""
 
 from collections.abc import Coroutine
+from contextlib import AbstractContextManager
 from contextvars import copy_context
 from typing import TYPE_CHECKING, Any
 
@@ -56,6 +57,32 @@ class TrioTask:
                 self._done = True
 
 
+class TrioScope:
+    """A cancel scope."""
+
+    __slots__ = ("_scope", "_seconds", "cut")
+
+    def __init__(self, seconds: float | None) -> None:
+        self._scope = trio.CancelScope()
+        self._seconds = seconds
+        self.cut = False
+
+    def cancel(self) -> None:
+        self._scope.cancel()
+
+    def __enter__(self) -> None:
+        if self._seconds is not None:
+            self._scope.deadline = trio.current_time() + self._seconds
+        self._scope.__enter__()
+
+    def __exit__(self, *error: Any) -> bool:
+        caught = bool(self._scope.__exit__(*error))
+        self.cut = self._scope.cancel_called
+        # What a call fails with when it is cancelled is of no interest.
+        kind = error[0]
+        return caught or (self.cut and kind is not None and issubclass(kind, Exception))
+
+
 class TrioLoop:
     """The running loop."""
 
@@ -92,9 +119,11 @@ class TrioLoop:
             await event.wait()
         await trio.lowlevel.checkpoint_if_cancelled()
 
-    async def shielded(self, work: Coroutine[Any, Any, None]) -> None:
-        with trio.CancelScope(shield=True):
-            await work
+    def scope(self, seconds: float | None) -> "TrioScope":
+        return TrioScope(seconds)
+
+    def shield(self) -> AbstractContextManager[Any]:
+        return trio.CancelScope(shield=True)
 
     def watch(self, engine: "Engine") -> None:
         self._engine = engine
