@@ -25,6 +25,7 @@ test: tools lib cli examples ## build and pass everything
 	$(CARGO) test --workspace --features towline-protocol/schema --locked
 	$(CARGO) test --locked -p towline-transcripts --features postgres-tls --test postgres_tls
 	$(CARGO) test --locked -p towline --features tracing --test session spans::
+	$(CARGO) test --locked -p towline-examples --features opentelemetry
 	@command -v chromium || command -v chromium-browser || command -v google-chrome || \
 	  echo "SKIPPED: the command's page in a browser (Debian: apt-get install chromium)"
 	$(MAKE) python-test
@@ -46,6 +47,7 @@ check: tools ## format, lints, documentation, generated files current, licences
 	$(CARGO) clippy --workspace --all-targets --features towline-protocol/schema --locked -- -D warnings
 	$(CARGO) clippy --locked -p towline-transcripts --all-targets --features postgres-tls -- -D warnings
 	$(CARGO) clippy --locked -p towline --all-targets --features tracing -- -D warnings
+	$(CARGO) clippy --locked -p towline-examples --all-targets --features opentelemetry -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked --quiet
 	$(CARGO) run --quiet --locked -p xtask -- header --check
 	$(CARGO) run --quiet --locked -p xtask -- schemas --check
