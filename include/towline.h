@@ -653,6 +653,15 @@ typedef struct {
  * once returns TOWLINE_WOULD_BLOCK, and towline_waker_wake() is called when it can. They run one at
  * a time, on whatever thread calls a function of the session, with the session locked: what of the
  * session they call fails with TOWLINE_ERR_REENTRANT. They must return: no longjmp, no C++ exception.
+ * One that does not return is a call that does not return: the function of the session in which it
+ * was called waits for it, so do all others that need the session, and no deadline ends that, since
+ * they are kept by those very calls.
+ *
+ * What a function cannot return (a count above len, 0 of write, a negative number that is
+ * neither TOWLINE_WOULD_BLOCK nor TOWLINE_BROKEN) ends the session with an error, whenever it
+ * happens, which names the function and the number; so does an *exit that no process ends with,
+ * unless the host was closing the session. TOWLINE_BROKEN is an error as well unless ended tells
+ * how the CLI ended or the host was closing.
  */
 typedef struct {
     /**
@@ -682,7 +691,7 @@ typedef struct {
      */
     ptrdiff_t (*read_stderr)(void *stream, void *buffer, size_t len);
     /**
-     * Takes at most len bytes for the CLI's input: how many, TOWLINE_WOULD_BLOCK or
+     * Takes at most len bytes for the CLI's input, one at least: how many, TOWLINE_WOULD_BLOCK or
      * TOWLINE_BROKEN.
      */
     ptrdiff_t (*write)(void *stream, const void *bytes, size_t len);

@@ -22,6 +22,9 @@ pub const TOWLINE_BROKEN: isize = -2;
 /// The exit of a transport that leads to no process, or does not know how it ended.
 pub const TOWLINE_NO_EXIT: i64 = i64::MIN;
 
+/// The last number that a signal can have anywhere, made negative.
+const LAST_SIGNAL: i32 = -127;
+
 /// How a transport says that it is ready. The transport gets one when it is opened and frees it
 /// with towline_waker_free(), when it likes; it may outlive the session.
 pub struct towline_waker {
@@ -48,6 +51,15 @@ pub struct towline_launch {
 /// once returns TOWLINE_WOULD_BLOCK, and towline_waker_wake() is called when it can. They run one at
 /// a time, on whatever thread calls a function of the session, with the session locked: what of the
 /// session they call fails with TOWLINE_ERR_REENTRANT. They must return: no longjmp, no C++ exception.
+/// One that does not return is a call that does not return: the function of the session in which it
+/// was called waits for it, so do all others that need the session, and no deadline ends that, since
+/// they are kept by those very calls.
+///
+/// What a function cannot return (a count above `len`, 0 of `write`, a negative number that is
+/// neither TOWLINE_WOULD_BLOCK nor TOWLINE_BROKEN) ends the session with an error, whenever it
+/// happens, which names the function and the number; so does an `*exit` that no process ends with,
+/// unless the host was closing the session. TOWLINE_BROKEN is an error as well unless `ended` tells
+/// how the CLI ended or the host was closing.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct towline_transport {
@@ -75,7 +87,7 @@ pub struct towline_transport {
     /// The same for its stderr. NULL when there is none.
     pub read_stderr:
         Option<unsafe extern "C" fn(stream: *mut c_void, buffer: *mut c_void, len: usize) -> isize>,
-    /// Takes at most `len` bytes for the CLI's input: how many, TOWLINE_WOULD_BLOCK or
+    /// Takes at most `len` bytes for the CLI's input, one at least: how many, TOWLINE_WOULD_BLOCK or
     /// TOWLINE_BROKEN.
     pub write: Option<
         unsafe extern "C" fn(stream: *mut c_void, bytes: *const c_void, len: usize) -> isize,
@@ -230,12 +242,16 @@ pub(crate) struct Stream {
 // we only hand the pointer on.
 unsafe impl Send for Stream {}
 
-/// What C returned for a read or a write.
+/// What C returned for a read or a write. A count above the length is seen where the length is.
 fn count(n: isize) -> io::Result<usize> {
     match usize::try_from(n) {
         Ok(n) => Ok(n),
         Err(_) if n == TOWLINE_WOULD_BLOCK => Err(io::ErrorKind::WouldBlock.into()),
-        Err(_) => Err(io::ErrorKind::BrokenPipe.into()),
+        Err(_) if n == TOWLINE_BROKEN => Err(io::Error::other("it returned TOWLINE_BROKEN")),
+        Err(_) => Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!("returned {n}, which is neither a count nor TOWLINE_WOULD_BLOCK ({TOWLINE_WOULD_BLOCK}) nor TOWLINE_BROKEN ({TOWLINE_BROKEN})"),
+        )),
     }
 }
 
@@ -308,18 +324,22 @@ impl Transport for Stream {
         if !unsafe { ended(self.stream, &mut exit, &mut problem) } {
             return None;
         }
-        let number = i32::try_from(exit).ok();
-        Some(TransportEnd {
-            exit: number.map(|number| match number {
-                0.. => Exit::Code(number),
-                signal => Exit::Signal(signal.saturating_neg()),
-            }),
-            error: (!problem.is_null()).then(|| {
-                // SAFETY: not null; that it is a terminated text is what the header asks for.
-                let text = unsafe { CStr::from_ptr(problem) };
-                text.to_string_lossy().into_owned()
-            }),
-        })
+        let problem = (!problem.is_null()).then(|| {
+            // SAFETY: not null; that it is a terminated text is what the header asks for.
+            let text = unsafe { CStr::from_ptr(problem) };
+            text.to_string_lossy().into_owned()
+        });
+        let (exit, impossible) = match i32::try_from(exit) {
+            _ if exit == TOWLINE_NO_EXIT => (None, None),
+            Ok(code @ 0..) => (Some(Exit::Code(code)), None),
+            Ok(signal @ LAST_SIGNAL..) => (Some(Exit::Signal(-signal)), None),
+            _ => (None, Some(format!("its function ended set *exit to {exit}, which is neither an exit status nor a signal's number made negative"))),
+        };
+        let error = match (impossible, problem) {
+            (Some(impossible), Some(problem)) => Some(format!("{impossible}; {problem}")),
+            (impossible, problem) => impossible.or(problem),
+        };
+        Some(TransportEnd { exit, error })
     }
 }
 

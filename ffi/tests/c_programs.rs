@@ -124,6 +124,7 @@ programs! {
     conversation
     requests
     transport
+    transport_faults
     event_loop
     observing
     pool

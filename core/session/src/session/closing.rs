@@ -78,6 +78,12 @@ impl Closing {
         self.input_ended(now);
     }
 
+    /// There is nothing that the other side is given time for.
+    pub(super) fn not_waited_for(&mut self, now: Millis) {
+        self.quiet_limit = 0;
+        self.input_ended(now);
+    }
+
     /// Whether the CLI has closed its stdin by itself.
     pub(super) fn lost_input(&self) -> bool {
         self.lost

@@ -27,6 +27,10 @@ pub(super) struct Host {
     given_up: bool,
     /// When it is to be given up, as the transport said last.
     deadline: Option<Instant>,
+    /// What it has done that no transport may.
+    fault: Option<String>,
+    /// What broke, for an end that does not tell.
+    broken: Option<String>,
     end: Option<TransportEnd>,
 }
 
@@ -49,6 +53,8 @@ impl Host {
             closed: false,
             given_up: false,
             deadline: None,
+            fault: None,
+            broken: None,
             end: None,
         };
         host.call(|transport| transport.start(waker))?;
@@ -77,9 +83,12 @@ impl Host {
             return Ok(0);
         }
         let room = buffer.len();
-        let n = self.call(|transport| transport.read(buffer))?;
-        // No more than there was room for, whatever the host says.
-        Ok(n.min(room))
+        let read = self.call(|transport| transport.read(buffer));
+        let read = self.checked("read", read, room);
+        if let Err(error) = &read {
+            self.note_break("read", error);
+        }
+        read
     }
 
     pub(super) fn read_stderr(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
@@ -87,16 +96,71 @@ impl Host {
             return Ok(0);
         }
         let room = buffer.len();
-        let n = self.call(|transport| transport.read_stderr(buffer))?;
-        Ok(n.min(room))
+        let read = self.call(|transport| transport.read_stderr(buffer));
+        self.checked("read_stderr", read, room)
     }
 
     pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self.call(|transport| transport.write(bytes))? {
-            // Nothing was taken: there is no room.
-            0 => Err(io::ErrorKind::WouldBlock.into()),
-            n => Ok(n.min(bytes.len())),
+        let written = self.call(|transport| transport.write(bytes));
+        let written = match written {
+            Ok(0) => Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "returned 0: it has to take something, or to say that it would block",
+            )),
+            written => written,
+        };
+        let written = self.checked("write", written, bytes.len());
+        match &written {
+            // The other side has closed its input: how it ends tells whether that was right.
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                self.note_break("write", error);
+            }
+            _ => {}
         }
+        written
+    }
+
+    /// Notes what no transport can return.
+    fn checked(&mut self, call: &str, n: io::Result<usize>, len: usize) -> io::Result<usize> {
+        let error = match n {
+            Ok(n) if n > len => io::Error::new(
+                io::ErrorKind::InvalidData,
+                format!("returned {n}, of {len} bytes at most"),
+            ),
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => error,
+            n => return n,
+        };
+        self.fault
+            .get_or_insert_with(|| format!("its function {call} {error}"));
+        Err(error)
+    }
+
+    fn note_break(&mut self, call: &str, error: &io::Error) {
+        if !matches!(
+            error.kind(),
+            io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
+        ) {
+            self.broken
+                .get_or_insert_with(|| format!("its function {call} failed: {error}"));
+        }
+    }
+
+    /// Whether the transport has done what none may: nothing it says can be relied on.
+    pub(super) fn is_faulty(&self) -> bool {
+        self.fault.is_some()
+    }
+
+    /// What it says of its end, with what is known here.
+    fn explained(&self, mut end: TransportEnd) -> TransportEnd {
+        if let Some(fault) = &self.fault {
+            end.error = Some(match end.error {
+                Some(error) => format!("{fault}; {error}"),
+                None => fault.clone(),
+            });
+        } else if end == TransportEnd::default() {
+            end.error = self.broken.clone();
+        }
+        end
     }
 
     pub(super) fn input_is_open(&self) -> bool {
@@ -140,10 +204,11 @@ impl Host {
             return false;
         }
         let end = self.call(|transport| transport.ended());
-        self.end = end.or_else(|| {
+        let end = end.or_else(|| {
             self.given_up
                 .then(|| TransportEnd::error("it did not end when it was closed"))
         });
+        self.end = end.map(|end| self.explained(end));
         self.end.is_some()
     }
 
@@ -181,7 +246,8 @@ impl Host {
         if over {
             self.deadline = None;
             self.call(|transport| transport.given_up());
-            self.end = self.call(|transport| transport.ended());
+            let end = self.call(|transport| transport.ended());
+            self.end = end.map(|end| self.explained(end));
         }
         over && self.end.is_some()
     }

@@ -120,6 +120,16 @@ impl Core {
         self.io.wire.close_input(reactor);
         let now = self.now();
         self.closing.input_lost(now);
+        self.check_wire(reactor);
+    }
+
+    /// A stream that has done what none may is not read any more: its end begins.
+    fn check_wire(&mut self, reactor: &Reactor) {
+        if self.io.wire.is_faulty() && self.io.wire.output_is_open() {
+            self.output_ended(reactor);
+            let now = self.now();
+            self.closing.not_waited_for(now);
+        }
     }
 
     /// Hands on what was recorded, and tells the host when that stopped.
@@ -267,6 +277,7 @@ impl Core {
         self.io.wire.close_stderr(reactor);
         self.io.more_stderr = false;
         self.stderr.ended();
+        self.check_wire(reactor);
     }
 
     fn read_stderr(&mut self, reactor: &Reactor) {

@@ -322,7 +322,9 @@ impl Core {
             Some(end) => end.success(),
             None => self.io.exit().is_some_and(Exit::success),
         };
-        let explained = success || self.closing.by_host() || !failure.result.is_empty();
+        // A fault of the host's own transport is told at every moment.
+        let explained = !self.io.wire.is_faulty()
+            && (success || self.closing.by_host() || !failure.result.is_empty());
         (!explained).then_some(Error::Failed(failure))
     }
 }

@@ -167,6 +167,14 @@ impl Wire {
         }
     }
 
+    /// Whether a stream of the host's has done what none may.
+    pub(super) fn is_faulty(&self) -> bool {
+        match self {
+            Wire::Process(_) => false,
+            Wire::Host(host) => host.is_faulty(),
+        }
+    }
+
     /// The host is about to end the session.
     pub(super) fn closing(&mut self) {
         if let Wire::Process(pipes) = self {

@@ -24,13 +24,22 @@ use crate::reactor::Reactor;
 /// locked: what of the session they call fails with [`Error::Reentrant`](crate::Error::Reentrant). In a forked child none is called, and the transport is
 /// not dropped either.
 ///
+/// They have to return: while one does not, the call of the session that it runs in does not either,
+/// whatever the session's deadlines, and every other call waits for the lock.
+///
+/// What no transport can return is a fault of the transport, and so is an error of the kind
+/// [`io::ErrorKind::InvalidData`]: a count above the length of the buffer, a `write` of nothing. The
+/// stream is not read any more, and the session ends with an error that says which method it was and
+/// what it returned, even if it was being closed.
+///
 /// A program with an event loop of its own takes [`host_pipe`] instead of writing one.
 pub trait Transport: Send {
     /// Called once, before anything else. The waker is kept and called, from any thread, whenever
     /// something can be read, can be written again, or has ended.
     fn start(&mut self, waker: Waker) -> io::Result<()>;
 
-    /// Reads output of the CLI; 0 is its end. An error is the end too.
+    /// Reads output of the CLI; 0 is its end. An error is the end too, and what the session ends with
+    /// if [`ended`](Transport::ended) tells nothing and the host was not closing it.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize>;
 
     /// Reads what the CLI writes to stderr; 0 is its end. By default nothing ever comes.
@@ -38,8 +47,9 @@ pub trait Transport: Send {
         Err(io::ErrorKind::WouldBlock.into())
     }
 
-    /// Takes input for the CLI, as much as goes. Any error but `WouldBlock` and `Interrupted` says
-    /// that the CLI can be told nothing any more; what it still writes is read.
+    /// Takes input for the CLI, as much as goes, never nothing. Any error but `WouldBlock` and
+    /// `Interrupted` says that the CLI can be told nothing any more; what it still writes is read. One
+    /// that is not `BrokenPipe` either is what the session ends with, as an error of `read` is.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize>;
 
     /// Whether input that was taken has turned out not to reach the CLI: it can be told nothing any

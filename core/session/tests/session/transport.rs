@@ -335,3 +335,85 @@ fn a_transport_that_calls_the_session() {
     *later.lock().unwrap() = None;
     assert_eq!(*told.lock().unwrap(), ["Err(Reentrant)"; 5]);
 }
+
+/// What no transport can return ends the session with an error that says what it was; a stream that
+/// breaks does so unless its end tells otherwise.
+#[test]
+fn a_transport_that_returns_the_impossible() {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Of {
+        Read,
+        Stderr,
+        Write,
+    }
+    type Returned = fn(usize) -> io::Result<usize>;
+    struct Faulty(Of, Returned, Option<Exit>);
+    impl Faulty {
+        fn returned(&self, of: Of, len: usize) -> io::Result<usize> {
+            match (self.0 == of, of) {
+                (true, _) => (self.1)(len),
+                (false, Of::Write) => Ok(len),
+                (false, _) => Err(io::ErrorKind::WouldBlock.into()),
+            }
+        }
+    }
+    impl Transport for Faulty {
+        fn start(&mut self, waker: Waker) -> io::Result<()> {
+            waker.wake();
+            Ok(())
+        }
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            self.returned(Of::Read, buffer.len())
+        }
+        fn read_stderr(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            self.returned(Of::Stderr, buffer.len())
+        }
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.returned(Of::Write, bytes.len())
+        }
+        fn end_input(&mut self) {}
+        fn close(&mut self) {}
+        fn ended(&mut self) -> Option<TransportEnd> {
+            Some(TransportEnd {
+                exit: self.2,
+                error: None,
+            })
+        }
+    }
+    let above: Returned = |len| Ok(len + 1);
+    let nothing: Returned = |_| Ok(0);
+    let doubtful: Returned = |_| Err(io::Error::new(io::ErrorKind::InvalidData, "is no record"));
+    let reset: Returned = |_| Err(io::Error::other("reset"));
+    let exited = Some(Exit::Code(0));
+    for (of, returned, exit, told) in [
+        (Of::Read, above, exited, "read returned"),
+        (Of::Read, doubtful, exited, "read is no record"),
+        (Of::Read, reset, None, "read failed: reset"),
+        (Of::Read, reset, exited, ""),
+        (
+            Of::Stderr,
+            above,
+            exited,
+            "read_stderr returned 4097, of 4096 bytes",
+        ),
+        (Of::Stderr, reset, None, ""),
+        (Of::Write, above, exited, "write returned"),
+        (Of::Write, nothing, exited, "write returned 0"),
+        (Of::Write, reset, None, "write failed: reset"),
+    ] {
+        let graces =
+            json!({"closeGraceMs": 50, "terminateGraceMs": 50, "initializeTimeoutMs": 300});
+        let options = Options::from_json(&graces.to_string()).unwrap();
+        let session = Session::builder(options)
+            .start_over(Faulty(of, returned, exit))
+            .unwrap();
+        let closed = until_closed(&session);
+        let error = closed.error.unwrap().to_string();
+        assert!(error.contains(told), "{error} without {told}");
+        let ended = closed.failure.transport.unwrap_or_default();
+        assert!(ended.contains(told), "{ended} without {told}");
+        if told.is_empty() {
+            assert!(!ended.contains("its function"), "{ended}");
+        }
+    }
+}
