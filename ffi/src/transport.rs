@@ -247,7 +247,7 @@ fn count(n: isize) -> io::Result<usize> {
     match usize::try_from(n) {
         Ok(n) => Ok(n),
         Err(_) if n == TOWLINE_WOULD_BLOCK => Err(io::ErrorKind::WouldBlock.into()),
-        Err(_) if n == TOWLINE_BROKEN => Err(io::Error::other("it returned TOWLINE_BROKEN")),
+        Err(_) if n == TOWLINE_BROKEN => Err(io::Error::other("TOWLINE_BROKEN")),
         Err(_) => Err(io::Error::new(
             io::ErrorKind::InvalidData,
             format!("returned {n}, which is neither a count nor TOWLINE_WOULD_BLOCK ({TOWLINE_WOULD_BLOCK}) nor TOWLINE_BROKEN ({TOWLINE_BROKEN})"),

@@ -15,7 +15,7 @@ use towline::{
 
 use crate::batch::Batch;
 use crate::config::{Config, Log, Prepared, ServerEntry};
-use crate::error::{invalid, to_js};
+use crate::error::{describe, invalid, to_js};
 use crate::host::NativeHost;
 use crate::long::LongMessage;
 use crate::waiter::Waiter;
@@ -427,13 +427,42 @@ impl NativeSession {
         self.pipe.as_ref().is_some_and(HostEnd::is_closed)
     }
 
-    /// It takes no more input.
+    /// It takes no more input: it has closed that, or writing has failed with this error.
     #[napi]
-    pub fn lose_input(&self) {
+    pub fn lose_input(&self, error: Option<String>) {
         if let Some(pipe) = &self.pipe {
             // After the end there is nothing to lose.
-            let _ = pipe.lose_input();
+            let _ = match error {
+                None => pipe.lose_input(),
+                Some(error) if pipe.input_ended() => pipe.fail_end_of_input(error),
+                Some(error) => pipe.fail_input(error),
+            };
         }
+    }
+
+    /// Its output has ended, or reading it has failed with this error; how it ends is still to come.
+    #[napi]
+    pub fn end_output(&self, error: Option<String>) {
+        if let Some(pipe) = &self.pipe {
+            // A second end changes nothing.
+            let _ = match error {
+                None => pipe.end_output(),
+                Some(error) => pipe.fail_output(error),
+            };
+        }
+    }
+
+    /// Whether it is to be asked to end, as SIGTERM does.
+    #[napi]
+    pub fn pipe_terminated(&self) -> bool {
+        self.pipe.as_ref().is_some_and(HostEnd::is_terminated)
+    }
+
+    /// Why the session will never be open, once that is known; `null` before. A JSON text.
+    #[napi]
+    pub fn opening_error(&self) -> Option<String> {
+        let error = self.session.opening_error()?;
+        Some(describe(&error).to_string())
     }
 
     /// It has ended: with an exit status, by a signal, or else because of an error.
@@ -539,6 +568,7 @@ impl NativeSession {
         let waiter = Waiter::get().map_err(|error| to_js(Error::Wait(error)))?;
         let id = waiter.add(&session, host).map_err(to_js)?;
         if let Some(pipe) = &pipe {
+            pipe.set_terminable().map_err(to_js)?;
             // What the session has to write JavaScript takes when it drains.
             pipe.on_change(move || waiter.mark(id)).map_err(to_js)?;
         }

@@ -238,7 +238,7 @@ export class Channel implements Watched {
     // A recording in place of a CLI has none to be started.
     if (this.spawn && native.launch !== null) {
       try {
-        this.spawned = new Spawned(native, this.spawn, () => loop.later(this));
+        this.spawned = new Spawned(native, this.spawn, () => loop.later(this), (text) => this.report(text));
       } catch (error) {
         native.finish(undefined, undefined, messageOf(error));
         native.close();
@@ -344,9 +344,21 @@ export class Channel implements Watched {
       if (text !== null) break;
     }
     this.spawned?.pump();
+    if (this.opening) this.checkOpening(native);
     this.account();
     this.ask();
     return more && !this.released;
+  }
+
+  /** A session that will never be open is told of before its CLI is gone, which may take its graces. */
+  private checkOpening(native: NativeSession): void {
+    const described = this.released ? null : native.openingError();
+    if (described === null) return;
+    this.opening = false;
+    this.ending = true;
+    this.error ??= fromNative(JSON.parse(described) as NativeError);
+    this.opened.reject(this.error);
+    this.settleWaiting();
   }
 
   /** Has the requests that have come answered, behind the messages that came before them. */

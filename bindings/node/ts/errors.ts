@@ -157,9 +157,13 @@ export function fromNative(described: NativeError): TowlineError {
     return new TowlineError(code === 'PROCESS_FAILED' ? 'ERROR_RESULT' : code, message, failure);
   }
   const { transport } = described.failure;
-  if (failure.exitCode === null && failure.signal === null && transport) return new TowlineError(code, transport, failure);
+  if (failure.exitCode === null && failure.signal === null && transport) {
+    return new TowlineError(code, transport.replace(/^the transport failed: /, ''), failure);
+  }
   const ended = code === 'PROCESS_FAILED' || code === 'EXITED_BEFORE_INITIALIZE';
-  return new TowlineError(code, ended ? exitMessage(failure) : described.message, failure);
+  // One that is told of before its end says nothing of that.
+  const words = described.message.replace(/ \(still running(?:; the end of its stderr:\n[^]*)?\)/, '');
+  return new TowlineError(code, ended ? exitMessage(failure) : words, failure);
 }
 
 /** Calls the addon; what it throws becomes a typed error. */

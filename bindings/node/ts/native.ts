@@ -65,7 +65,11 @@ export interface NativeSession {
   takeOutgoing(): string | null;
   inputEnded(): boolean;
   pipeClosed(): boolean;
-  loseInput(): void;
+  loseInput(error?: string): void;
+  endOutput(error?: string): void;
+  pipeTerminated(): boolean;
+  /** Why the session will never be open, once that is known: JSON text. */
+  openingError(): string | null;
   finish(code?: number, signal?: number, error?: string): void;
 }
 

@@ -86,7 +86,7 @@ impl Host {
         let read = self.call(|transport| transport.read(buffer));
         let read = self.checked("read", read, room);
         if let Err(error) = &read {
-            self.note_break("read", error);
+            self.note_break("reading its output", error);
         }
         read
     }
@@ -113,7 +113,7 @@ impl Host {
         match &written {
             // The other side has closed its input: how it ends tells whether that was right.
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-                self.note_break("write", error);
+                self.note_break("writing its input", error);
             }
             _ => {}
         }
@@ -135,13 +135,13 @@ impl Host {
         Err(error)
     }
 
-    fn note_break(&mut self, call: &str, error: &io::Error) {
+    fn note_break(&mut self, what: &str, error: &io::Error) {
         if !matches!(
             error.kind(),
             io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
         ) {
             self.broken
-                .get_or_insert_with(|| format!("its function {call} failed: {error}"));
+                .get_or_insert_with(|| format!("{what} failed: {error}"));
         }
     }
 
@@ -205,8 +205,10 @@ impl Host {
         }
         let end = self.call(|transport| transport.ended());
         let end = end.or_else(|| {
+            let broken = self.broken.iter().map(|broken| format!("{broken}; "));
+            let broken: String = broken.collect();
             self.given_up
-                .then(|| TransportEnd::error("it did not end when it was closed"))
+                .then(|| TransportEnd::error(format!("{broken}it did not end when it was closed")))
         });
         self.end = end.map(|end| self.explained(end));
         self.end.is_some()

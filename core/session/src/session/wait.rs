@@ -49,6 +49,24 @@ impl Session {
         found.unwrap_or_else(|| Err(timed_out(limit)))
     }
 
+    /// Why the session will never be open, as soon as the CLI has refused or its time is over: its
+    /// end, of which [`Event::Closed`](super::Event::Closed) tells, may take as long as the graces.
+    /// `None` before, and when the CLI has ended by itself.
+    pub fn opening_error(&self) -> Option<Error> {
+        let core = self.shared.lock_core();
+        let told = matches!(
+            core.connection.failure(),
+            Some(
+                HandshakeFailure::Refused(_)
+                    | HandshakeFailure::TimedOut(_)
+                    | HandshakeFailure::TooLong { .. }
+            )
+        );
+        (told && !core.has_opened())
+            .then(|| core.end_error())
+            .flatten()
+    }
+
     /// Sends a control request and waits for its answer, serving handlers on the way; other events
     /// stay for the next [`poll`](Session::poll). From any thread; in a handler it fails with
     /// [`Error::Reentrant`]: use [`request`](Session::request) there.

@@ -102,6 +102,8 @@ struct State {
     /// The host was asked to stop feeding.
     full: bool,
     output_ended: bool,
+    /// Why it has ended, if that is no end of its own.
+    output_error: Option<String>,
     stderr: Queue,
     /// The host was asked to stop feeding this.
     stderr_full: bool,
@@ -110,6 +112,10 @@ struct State {
     refused: bool,
     input_ended: bool,
     input_lost: bool,
+    /// The host can ask the other side to end.
+    terminable: bool,
+    /// It is to be asked.
+    terminated: bool,
     failed: Option<Failed>,
     end: Option<TransportEnd>,
     closed: bool,
@@ -303,6 +309,35 @@ impl HostEnd {
         self.change(|state| !std::mem::replace(&mut state.output_ended, true))
     }
 
+    /// Reading the output has failed with this `error`: as after
+    /// [`end_output`](HostEnd::end_output), and the error is what the session ends with if the host
+    /// never tells of an end.
+    pub fn fail_output(&self, error: impl Into<String>) -> Result<(), Error> {
+        let error = error.into();
+        self.change(|state| {
+            let first = !std::mem::replace(&mut state.output_ended, true);
+            if first {
+                state.output_error = Some(error);
+            }
+            first
+        })
+    }
+
+    /// Says that the host can ask the other side to end, as SIGTERM does. Once the grace after the
+    /// end of the input has passed, [`is_terminated`](HostEnd::is_terminated) asks for it, and the
+    /// session is [closed](HostEnd::is_closed) after another.
+    pub fn set_terminable(&self) -> Result<(), Error> {
+        self.change(|state| {
+            state.terminable = true;
+            false
+        })
+    }
+
+    /// Whether the other side is to be asked to end.
+    pub fn is_terminated(&self) -> bool {
+        self.state().is_ok_and(|state| state.terminated)
+    }
+
     /// The output has ended, and how the other side did. Whatever was fed before is still read.
     /// A second call changes nothing.
     pub fn finish(&self, end: TransportEnd) -> Result<(), Error> {
@@ -375,7 +410,7 @@ impl HostEnd {
     }
 
     /// Has this called when there is something to [take](HostEnd::take_outgoing), when the input is
-    /// to be ended, when there is room for more output, and when the session is done. On whatever
+    /// to be ended, when the other side is to be asked to end, when there is room for more output, and when the session is done. On whatever
     /// thread that happens, with nothing locked; it may call every function of the session that does
     /// not wait. Called at once when something has happened already.
     pub fn on_change(&self, notice: impl Fn() + Send + Sync + 'static) -> Result<(), Error> {
@@ -425,9 +460,12 @@ impl Transport for HostTransport {
             self.pipe.change();
         }
         match n {
-            0 if state.end.is_none() && !state.output_ended => {
-                Err(io::ErrorKind::WouldBlock.into())
-            }
+            0 if state.end.is_some() => Ok(0),
+            0 => match state.output_error.take() {
+                Some(error) => Err(io::Error::other(error)),
+                None if state.output_ended => Ok(0),
+                None => Err(io::ErrorKind::WouldBlock.into()),
+            },
             n => Ok(n),
         }
     }
@@ -468,6 +506,15 @@ impl Transport for HostTransport {
     fn end_input(&mut self) {
         self.pipe.lock().input_ended = true;
         self.pipe.change();
+    }
+
+    fn terminate(&mut self) -> bool {
+        let mut state = self.pipe.lock();
+        if state.terminable {
+            state.terminated = true;
+            self.pipe.change();
+        }
+        state.terminable
     }
 
     fn close(&mut self) {

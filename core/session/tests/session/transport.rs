@@ -388,7 +388,7 @@ fn a_transport_that_returns_the_impossible() {
     for (of, returned, exit, told) in [
         (Of::Read, above, exited, "read returned"),
         (Of::Read, doubtful, exited, "read is no record"),
-        (Of::Read, reset, None, "read failed: reset"),
+        (Of::Read, reset, None, "reading its output failed: reset"),
         (Of::Read, reset, exited, ""),
         (
             Of::Stderr,
@@ -399,7 +399,7 @@ fn a_transport_that_returns_the_impossible() {
         (Of::Stderr, reset, None, ""),
         (Of::Write, above, exited, "write returned"),
         (Of::Write, nothing, exited, "write returned 0"),
-        (Of::Write, reset, None, "write failed: reset"),
+        (Of::Write, reset, None, "writing its input failed: reset"),
     ] {
         let graces =
             json!({"closeGraceMs": 50, "terminateGraceMs": 50, "initializeTimeoutMs": 300});
@@ -413,7 +413,7 @@ fn a_transport_that_returns_the_impossible() {
         let ended = closed.failure.transport.unwrap_or_default();
         assert!(ended.contains(told), "{ended} without {told}");
         if told.is_empty() {
-            assert!(!ended.contains("its function"), "{ended}");
+            assert!(!ended.contains("failed: reset"), "{ended}");
         }
     }
 }
