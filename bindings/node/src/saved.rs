@@ -7,7 +7,7 @@ use napi::{Env, Task};
 use napi_derive::napi;
 use serde::Deserialize;
 use towline::transcripts::{
-    ForkOptions, ListOptions, MessageOptions, SavedSessions, SessionMessage,
+    Dialect, ForkOptions, ListOptions, MessageOptions, SavedSessions, SessionMessage,
 };
 
 use crate::error::invalid;
@@ -64,6 +64,7 @@ impl Request {
             Some(folder) => SavedSessions::in_config_dir(folder),
             None => SavedSessions::of_process(),
         };
+        let saved = saved.in_dialect(Dialect::TypeScript);
         let (id, dir) = (self.session_id.as_str(), self.dir.as_deref());
         let messages = MessageOptions {
             limit: self.limit,

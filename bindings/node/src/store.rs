@@ -9,7 +9,6 @@ use napi::bindgen_prelude::AsyncTask;
 use napi::{Env, Task};
 use napi_derive::napi;
 use serde_json::json;
-use towline::transcripts::fold_summary;
 use towline::transcripts::materialize::Plan;
 use towline::transcripts::store::conformance::contracts;
 use towline::transcripts::store::operations::Operation;
@@ -18,6 +17,7 @@ use towline::transcripts::store::{
     StoreErrorKind, StoreTask, TaskError,
 };
 use towline::transcripts::SessionSummary;
+use towline::transcripts::{fold_summary_in, Dialect};
 use towline::OpenStore;
 
 use crate::error::invalid;
@@ -239,7 +239,12 @@ pub(crate) fn fold_session_summary(
             data: previous["data"].to_string(),
         })
     });
-    let mut summary = fold_summary(previous.transpose()?.as_ref(), &session_id, &entries);
+    let mut summary = fold_summary_in(
+        Dialect::TypeScript,
+        previous.transpose()?.as_ref(),
+        &session_id,
+        &entries,
+    );
     if let Some(mtime) = mtime {
         summary.mtime = mtime as i64;
     }

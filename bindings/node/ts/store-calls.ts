@@ -146,6 +146,6 @@ export async function inStore(store: SessionStore, operation: object): Promise<a
     throw new TowlineError('INVALID_ARGUMENT', text);
   }
   const has = JSON.stringify(capabilities(store));
-  const task = natively(() => new addon.NativeStoreTask(has, JSON.stringify(operation)));
+  const task = natively(() => new addon.NativeStoreTask(has, JSON.stringify({ dialect: 'typescript', ...operation })));
   return runTask(task, store);
 }

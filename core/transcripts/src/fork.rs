@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use towline_protocol::json::{elements, members, string};
+use towline_protocol::launch::Dialect;
 use uuid::Uuid;
 
 use crate::change::checked_id;
@@ -42,7 +43,18 @@ pub fn fork<E: AsRef<str>>(
     entries: &[E],
     options: &ForkOptions,
 ) -> Result<Fork, Error> {
-    let title = || title_of_entries(entries);
+    fork_in(Dialect::default(), session_id, entries, options)
+}
+
+/// As [`fork`], for a package's users: the prompt that the fork may be called by is not the same in
+/// both (see [`SavedSessions::in_dialect`](crate::SavedSessions::in_dialect)).
+pub fn fork_in<E: AsRef<str>>(
+    dialect: Dialect,
+    session_id: &str,
+    entries: &[E],
+    options: &ForkOptions,
+) -> Result<Fork, Error> {
+    let title = || title_of_entries(entries, dialect);
     fork_titled(
         session_id,
         entries.iter().map(AsRef::as_ref),
@@ -320,7 +332,7 @@ fn quoted_or_null(text: Option<&str>) -> String {
 }
 
 /// The last title somebody gave, else the last one the CLI made up, else the first prompt.
-fn title_of_entries<E: AsRef<str>>(entries: &[E]) -> Option<String> {
+fn title_of_entries<E: AsRef<str>>(entries: &[E], dialect: Dialect) -> Option<String> {
     let (mut custom, mut made_up) = (None, None);
     for entry in entries {
         let mut found = (None, None);
@@ -335,7 +347,7 @@ fn title_of_entries<E: AsRef<str>>(entries: &[E]) -> Option<String> {
         }
     }
     custom.or(made_up).map(Cow::into_owned).or_else(|| {
-        let mut search = FirstPrompt::default();
+        let mut search = FirstPrompt::new(dialect);
         for content in entries
             .iter()
             .filter_map(|entry| content_of_entry(entry.as_ref()))

@@ -1,6 +1,7 @@
 //! What is known of a saved session without reading its conversation.
 
 use towline_protocol::json::{members, string};
+use towline_protocol::launch::Dialect;
 
 use crate::json::{self, Object};
 use crate::time;
@@ -46,6 +47,20 @@ impl SessionInfo {
         last_modified: i64,
         project_path: Option<&str>,
     ) -> Option<Self> {
+        let dialect = Dialect::default();
+        Self::from_entries_in(dialect, session_id, entries, last_modified, project_path)
+    }
+
+    /// As [`from_entries`](SessionInfo::from_entries), for a package's users: what counts as the
+    /// first prompt, and so which sessions have none, is not the same in both (see
+    /// [`SavedSessions::in_dialect`](crate::SavedSessions::in_dialect)).
+    pub fn from_entries_in<E: AsRef<str>>(
+        dialect: Dialect,
+        session_id: &str,
+        entries: &[E],
+        last_modified: i64,
+        project_path: Option<&str>,
+    ) -> Option<Self> {
         let size: usize = entries.iter().map(|entry| entry.as_ref().len() + 1).sum();
         let head = joined(entries.iter().map(AsRef::as_ref), false);
         let tail;
@@ -63,7 +78,7 @@ impl SessionInfo {
                     .unwrap_or(&tail),
             }
         };
-        let mut info = Self::of_metadata(session_id, windows.metadata()?, project_path);
+        let mut info = Self::of_metadata(session_id, windows.metadata(dialect)?, project_path);
         info.last_modified = last_modified;
         info.file_size = u64::try_from(size).ok();
         Some(info)

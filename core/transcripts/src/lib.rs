@@ -35,10 +35,11 @@ mod window;
 pub use change::{tag_entry, title_entry};
 pub use disk::{ListOptions, OperationError, SavedOperation, SavedSessions};
 pub use error::Error;
-pub use fork::{fork, Fork, ForkOptions};
+pub use fork::{fork, fork_in, Fork, ForkOptions};
 pub use info::SessionInfo;
 pub use messages::{
     messages, subagent_messages, MessageKind, MessageOptions, Parents, SessionMessage,
 };
 pub use project::{is_session_id, project_key, project_key_of_path};
-pub use summary::{fold_summary, SessionSummary};
+pub use summary::{fold_summary, fold_summary_in, SessionSummary};
+pub use towline_protocol::launch::Dialect;

@@ -1,7 +1,10 @@
 //! The first prompt of a session: what stands for it in a list when it has no title.
 
+mod typescript;
+
 use memchr::memmem;
 use towline_protocol::json::{elements, members, nested_members, string};
+use towline_protocol::launch::Dialect;
 
 use crate::entry::user_texts;
 use crate::time;
@@ -11,17 +14,27 @@ use crate::unicode::{stripped, stripped_end};
 const MAX_CHARACTERS: usize = 200;
 
 /// The search for a first prompt over the lines of a session, oldest first.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct FirstPrompt {
+    /// What counts as one differs between the official packages.
+    dialect: Dialect,
     pub(crate) found: Option<String>,
     /// The first slash command with a name: what counts if there is no prompt.
     pub(crate) command: Option<String>,
 }
 
 impl FirstPrompt {
+    pub(crate) fn new(dialect: Dialect) -> FirstPrompt {
+        FirstPrompt {
+            dialect,
+            found: None,
+            command: None,
+        }
+    }
+
     /// Looks at the head of a transcript. A line that was cut off counts as damaged.
-    pub(crate) fn of_head(head: &[u8]) -> Option<String> {
-        let mut search = FirstPrompt::default();
+    pub(crate) fn of_head(head: &[u8], dialect: Dialect) -> Option<String> {
+        let mut search = FirstPrompt::new(dialect);
         for line in head.split(|byte| *byte == b'\n') {
             if search.found.is_some() {
                 break;
@@ -62,15 +75,26 @@ impl FirstPrompt {
     /// Looks at the content of a user's message.
     pub(crate) fn consider(&mut self, content: &str) {
         for text in user_texts(content) {
+            if self.dialect == Dialect::TypeScript {
+                match typescript::read(&text) {
+                    typescript::Text::Nothing => continue,
+                    typescript::Text::Command(name) => {
+                        self.note_command(&name);
+                        continue;
+                    }
+                    typescript::Text::Prompt(prompt) => {
+                        self.found = Some(prompt);
+                        return;
+                    }
+                }
+            }
             let text = text.replace('\n', " ");
             let text = stripped(&text);
             if text.is_empty() {
                 continue;
             }
             if let Some(command) = command_name(text) {
-                if self.command.as_deref().unwrap_or_default().is_empty() {
-                    self.command = Some(command.to_owned());
-                }
+                self.note_command(command);
                 continue;
             }
             if is_marker(text) {
@@ -78,6 +102,12 @@ impl FirstPrompt {
             }
             self.found = Some(shortened(text));
             return;
+        }
+    }
+
+    fn note_command(&mut self, name: &str) {
+        if self.command.as_deref().unwrap_or_default().is_empty() {
+            self.command = Some(name.to_owned());
         }
     }
 
@@ -89,14 +119,24 @@ impl FirstPrompt {
 
 /// Whether a line may hold a prompt, told without reading it.
 fn is_prompt_line(line: &[u8]) -> bool {
-    let has = |compact: &str, spaced: &str| {
-        memmem::find(line, compact.as_bytes()).is_some()
-            || memmem::find(line, spaced.as_bytes()).is_some()
-    };
-    has("\"type\":\"user\"", "\"type\": \"user\"")
+    is_users_line(line)
+        && !has(
+            line,
+            "\"isCompactSummary\":true",
+            "\"isCompactSummary\": true",
+        )
+}
+
+/// Whether a line may be a message that the user has sent, told without reading it.
+fn is_users_line(line: &[u8]) -> bool {
+    has(line, "\"type\":\"user\"", "\"type\": \"user\"")
         && memmem::find(line, b"\"tool_result\"").is_none()
-        && !has("\"isMeta\":true", "\"isMeta\": true")
-        && !has("\"isCompactSummary\":true", "\"isCompactSummary\": true")
+        && !has(line, "\"isMeta\":true", "\"isMeta\": true")
+}
+
+fn has(line: &[u8], compact: &str, spaced: &str) -> bool {
+    memmem::find(line, compact.as_bytes()).is_some()
+        || memmem::find(line, spaced.as_bytes()).is_some()
 }
 
 /// The content of an entry whose message may be a prompt; `None` for another type of entry, for
@@ -150,19 +190,19 @@ fn has_block(content: &str, types: &[&str]) -> bool {
 }
 
 /// Whether a window holds a prompt that somebody sent after a moment (milliseconds since 1970).
-pub(crate) fn is_prompted_after(window: &[u8], moment: i64) -> bool {
+pub(crate) fn is_prompted_after(window: &[u8], moment: i64, dialect: Dialect) -> bool {
     window
         .split(|byte| *byte == b'\n')
         .filter(|line| memmem::find(line, b"\"user\"").is_some())
         .filter(|line| memmem::find(line, b"\"tool_result\"").is_none())
         .any(|line| {
             let line = String::from_utf8_lossy(line);
-            prompted_at(line.trim()).is_some_and(|prompted| prompted > moment)
+            prompted_at(line.trim(), dialect).is_some_and(|prompted| prompted > moment)
         })
 }
 
 /// When a line's prompt was sent, if the line is one that a person sent.
-fn prompted_at(line: &str) -> Option<i64> {
+fn prompted_at(line: &str, dialect: Dialect) -> Option<i64> {
     let content = content_of_entry(line)?;
     let mut moment = None;
     let mut by_hand = true;
@@ -179,12 +219,27 @@ fn prompted_at(line: &str) -> Option<i64> {
         _ => {}
     })
     .ok()?;
-    let mut search = FirstPrompt::default();
+    let mut search = FirstPrompt::new(dialect);
     search.consider(content);
     let says = search.found.is_some()
         || search.command.is_some()
         || has_block(content, &["image", "document"]);
     moment.filter(|_| by_hand && says)
+}
+
+/// What names a session in the TypeScript package that says nothing in words: the first image or
+/// document that was sent in its head.
+pub(crate) fn attachment_of_head(head: &[u8]) -> Option<&'static str> {
+    let lines = head.split(|byte| *byte == b'\n');
+    lines.filter(|line| is_users_line(line)).find_map(|line| {
+        if has(line, "\"type\":\"image\"", "\"type\": \"image\"") {
+            Some("Image")
+        } else if has(line, "\"type\":\"document\"", "\"type\": \"document\"") {
+            Some("Document")
+        } else {
+            None
+        }
+    })
 }
 
 fn is_human(origin: &str) -> bool {
@@ -238,7 +293,7 @@ mod tests {
 
     fn prompt(content: &str) -> Option<String> {
         let line = format!(r#"{{"type":"user","message":{{"content":{content}}}}}"#);
-        FirstPrompt::of_head(line.as_bytes())
+        FirstPrompt::of_head(line.as_bytes(), Dialect::Python)
     }
 
     #[test]
@@ -282,17 +337,20 @@ mod tests {
             "\n",
         );
         assert_eq!(
-            FirstPrompt::of_head(head.as_bytes()).as_deref(),
+            FirstPrompt::of_head(head.as_bytes(), Dialect::Python).as_deref(),
             Some("/one")
         );
         let more = format!("{head}{}", r#"{"type":"user","message":{"content":"hi"}}"#);
-        assert_eq!(FirstPrompt::of_head(more.as_bytes()).as_deref(), Some("hi"));
+        assert_eq!(
+            FirstPrompt::of_head(more.as_bytes(), Dialect::Python).as_deref(),
+            Some("hi")
+        );
     }
 
     #[test]
     fn bad_bytes_and_cut_lines_are_survived() {
         let mut head = b"\xff\xfe \"type\":\"user\"\n".to_vec();
         head.extend(br#"{"type":"user","message":{"content":"hi"#);
-        assert_eq!(FirstPrompt::of_head(&head), None);
+        assert_eq!(FirstPrompt::of_head(&head, Dialect::Python), None);
     }
 }

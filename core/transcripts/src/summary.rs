@@ -1,6 +1,7 @@
 //! A summary of a session that a store keeps up to date while entries are appended.
 
 use towline_protocol::json::{members, push_string, string};
+use towline_protocol::launch::Dialect;
 
 use crate::info::SessionInfo;
 use crate::json::{filled_string, is_truthy, Object};
@@ -37,9 +38,20 @@ pub fn fold_summary<E: AsRef<str>>(
     session_id: &str,
     entries: &[E],
 ) -> SessionSummary {
+    fold_summary_in(Dialect::default(), previous, session_id, entries)
+}
+
+/// As [`fold_summary`], for a package's users: what counts as the first prompt is not the same in
+/// both (see [`SavedSessions::in_dialect`](crate::SavedSessions::in_dialect)).
+pub fn fold_summary_in<E: AsRef<str>>(
+    dialect: Dialect,
+    previous: Option<&SessionSummary>,
+    session_id: &str,
+    entries: &[E],
+) -> SessionSummary {
     let mut data = Data::of(previous.map_or("{}", |previous| &previous.data));
     for entry in entries {
-        data.fold(entry.as_ref());
+        data.fold(entry.as_ref(), dialect);
     }
     SessionSummary {
         session_id: previous
@@ -152,7 +164,7 @@ impl Data {
         object.end()
     }
 
-    fn fold(&mut self, entry: &str) {
+    fn fold(&mut self, entry: &str, dialect: Dialect) {
         let mut fields = Vec::new();
         let scanned = members(entry, |key, value| match key {
             "type" | "timestamp" | "isSidechain" | "cwd" | "tag" => {
@@ -186,7 +198,7 @@ impl Data {
                 self.set("cwd", cwd.to_owned());
             }
         }
-        self.fold_prompt(entry);
+        self.fold_prompt(entry, dialect);
         for (name, kept_as) in LAST_ONE_COUNTS {
             if let Some(value) = field(name).filter(|value| value.starts_with('"')) {
                 self.set(kept_as, value.to_owned());
@@ -200,14 +212,14 @@ impl Data {
         }
     }
 
-    fn fold_prompt(&mut self, entry: &str) {
+    fn fold_prompt(&mut self, entry: &str, dialect: Dialect) {
         if self.is_set("first_prompt_locked") {
             return;
         }
         let Some(content) = content_of_entry(entry) else {
             return;
         };
-        let mut search = FirstPrompt::default();
+        let mut search = FirstPrompt::new(dialect);
         search.consider(content);
         if let Some(command) = search.command.filter(|_| !self.is_set("command_fallback")) {
             self.set_string("command_fallback", &command);

@@ -10,8 +10,9 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 use memchr::{memchr2, memrchr};
 use towline_protocol::json::{string, validate};
+use towline_protocol::launch::Dialect;
 
-use crate::prompt::FirstPrompt;
+use crate::prompt::{attachment_of_head, FirstPrompt};
 
 /// How much of a transcript's start and of its end is looked at.
 pub(crate) const WINDOW: usize = 64 * 1024;
@@ -60,17 +61,21 @@ pub(crate) struct Metadata {
 
 impl Windows<'_> {
     /// `None` for a session that no list shows: a subagent's, and one that nothing was said in.
-    pub(crate) fn metadata(&self) -> Option<Metadata> {
+    pub(crate) fn metadata(&self, dialect: Dialect) -> Option<Metadata> {
         if self.is_sidechain() {
             return None;
         }
         let title = self.title();
-        let first_prompt = FirstPrompt::of_head(self.head);
+        let first_prompt = FirstPrompt::of_head(self.head, dialect);
         let summary = title
             .clone()
             .or_else(|| LAST_PROMPT.last(self.tail))
             .or_else(|| SUMMARY.last(self.tail))
-            .or_else(|| first_prompt.clone())?;
+            .or_else(|| first_prompt.clone())
+            .or_else(|| match dialect {
+                Dialect::TypeScript => attachment_of_head(self.head).map(str::to_owned),
+                Dialect::Towline | Dialect::Python => None,
+            })?;
         Some(Metadata {
             title,
             first_prompt,
@@ -94,8 +99,9 @@ impl Windows<'_> {
     }
 
     /// The title, else the first prompt.
-    pub(crate) fn title_or_prompt(&self) -> Option<String> {
-        self.title().or_else(|| FirstPrompt::of_head(self.head))
+    pub(crate) fn title_or_prompt(&self, dialect: Dialect) -> Option<String> {
+        self.title()
+            .or_else(|| FirstPrompt::of_head(self.head, dialect))
     }
 
     /// Whether a program ran the session: one of the SDKs, or a daemon.
@@ -232,7 +238,11 @@ mod tests {
 
     #[test]
     fn titles_and_what_stands_for_one() {
-        let title = |text: &str| whole(text).metadata().map(|found| found.summary);
+        let title = |text: &str| {
+            whole(text)
+                .metadata(Dialect::Python)
+                .map(|found| found.summary)
+        };
         let prompt = r#"{"type":"user","message":{"content":"hi"}}"#;
         assert_eq!(title(prompt).as_deref(), Some("hi"));
         let lines = [
@@ -313,7 +323,7 @@ mod tests {
         fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
             let mut noisy = b"{\"customTitle\":\"".to_vec();
             noisy.extend(bytes);
-            Windows { head: &noisy, tail: &noisy }.metadata();
+            Windows { head: &noisy, tail: &noisy }.metadata(Dialect::Python);
         }
     }
 }

@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use towline_protocol::json::{members, string};
+use towline_protocol::launch::Dialect;
 
 use crate::json::Object;
 use crate::prompt::is_prompted_after;
@@ -51,10 +52,10 @@ impl Archived {
     }
 
     /// Whether the session is archived: a prompt that came later takes it out of the archive.
-    pub(super) fn holds(self, windows: &Windows<'_>) -> bool {
+    pub(super) fn holds(self, windows: &Windows<'_>, dialect: Dialect) -> bool {
         self.archived
-            && !is_prompted_after(windows.tail, self.at)
-            && !is_prompted_after(windows.other_head(), self.at)
+            && !is_prompted_after(windows.tail, self.at, dialect)
+            && !is_prompted_after(windows.other_head(), self.at, dialect)
     }
 }
 
@@ -101,7 +102,7 @@ mod tests {
                 head: line.as_bytes(),
                 tail: line.as_bytes(),
             };
-            Archived { archived, at: 1000 }.holds(&windows)
+            Archived { archived, at: 1000 }.holds(&windows, Dialect::Python)
         };
         let line = |more: &str, second: u32| {
             format!(

@@ -86,7 +86,7 @@ impl SavedSessions {
                     .get(bytes.len().saturating_sub(WINDOW)..)
                     .unwrap_or(bytes),
             };
-            windows.title_or_prompt()
+            windows.title_or_prompt(self.dialect)
         };
         let fork = fork_titled(session_id, entry::lines(&text), options, title)?;
         let file = found

@@ -9,6 +9,8 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::SystemTime;
 
+use towline_protocol::launch::Dialect;
+
 use super::archive::Archived;
 use super::find::{given, Project};
 use super::SavedSessions;
@@ -62,7 +64,7 @@ impl SavedSessions {
         });
         let limit = options.limit.filter(|limit| *limit > 0);
         let needed = limit.map(|limit| limit.saturating_add(options.offset));
-        let mut found = newest(&files, needed, options.include_programmatic);
+        let mut found = newest(&files, needed, options.include_programmatic, self.dialect);
         found.sort_by_key(|info| std::cmp::Reverse(info.last_modified));
         let found = found.into_iter().skip(options.offset);
         found.take(limit.unwrap_or(usize::MAX)).collect()
@@ -71,7 +73,7 @@ impl SavedSessions {
     /// What a list would tell of one session; `None` if there is none, or none that it shows.
     pub fn info(&self, session_id: &str, directory: Option<&Path>) -> Option<SessionInfo> {
         let found = self.locate(session_id, directory)?;
-        Reader::new().read(&found.file, session_id, found.project.path.as_deref(), true)
+        Reader::new(self.dialect).read(&found.file, session_id, found.project.path.as_deref(), true)
     }
 }
 
@@ -123,6 +125,7 @@ fn newest(
     files: &[Candidate<'_>],
     needed: Option<usize>,
     with_programmatic: bool,
+    dialect: Dialect,
 ) -> Vec<SessionInfo> {
     let mut found: Vec<SessionInfo> = Vec::new();
     let mut known = HashSet::new();
@@ -135,7 +138,7 @@ fn newest(
         };
         let (batch, behind) = rest.split_at(missing.min(rest.len()));
         rest = behind;
-        for info in read_all(batch, with_programmatic) {
+        for info in read_all(batch, with_programmatic, dialect) {
             if known.insert(info.session_id.clone()) {
                 found.push(info);
             }
@@ -144,10 +147,14 @@ fn newest(
     found
 }
 
-fn read_all(files: &[Candidate<'_>], with_programmatic: bool) -> Vec<SessionInfo> {
+fn read_all(
+    files: &[Candidate<'_>],
+    with_programmatic: bool,
+    dialect: Dialect,
+) -> Vec<SessionInfo> {
     let found = Mutex::new(Vec::with_capacity(files.len()));
     shared(files.len(), |next| {
-        let mut reader = Reader::new();
+        let mut reader = Reader::new(dialect);
         let mut own = Vec::new();
         while let Some((at, file)) = next().and_then(|at| Some((at, files.get(at)?))) {
             let path = file
@@ -192,13 +199,15 @@ fn shared(count: usize, work: impl Fn(&dyn Fn() -> Option<usize>) + Sync) {
 
 /// Reads the ends of transcripts, one after another into the same memory.
 struct Reader {
+    dialect: Dialect,
     head: Box<[u8]>,
     tail: Box<[u8]>,
 }
 
 impl Reader {
-    fn new() -> Self {
+    fn new(dialect: Dialect) -> Self {
         Reader {
+            dialect,
             head: vec![0; WINDOW].into(),
             tail: vec![0; WINDOW].into(),
         }
@@ -226,11 +235,11 @@ impl Reader {
         if !with_programmatic && windows.is_programmatic() {
             return None;
         }
-        let found = windows.metadata()?;
+        let found = windows.metadata(self.dialect)?;
         let mut info = SessionInfo::of_metadata(session_id, found, project_path);
         info.last_modified = metadata.modified().map_or(0, time::millis);
         info.file_size = Some(size);
-        info.archived = Archived::read(path).map(|mark| mark.holds(&windows));
+        info.archived = Archived::read(path).map(|mark| mark.holds(&windows, self.dialect));
         Some(info)
     }
 }

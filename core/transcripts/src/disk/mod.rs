@@ -17,6 +17,8 @@ use std::path::{Path, PathBuf};
 pub use list::ListOptions;
 pub use operation::{OperationError, SavedOperation};
 
+use towline_protocol::launch::Dialect;
+
 use crate::project::nfc;
 
 /// The sessions below one config directory of the CLI.
@@ -26,6 +28,7 @@ use crate::project::nfc;
 #[derive(Debug, Clone)]
 pub struct SavedSessions {
     projects: PathBuf,
+    dialect: Dialect,
 }
 
 impl SavedSessions {
@@ -50,7 +53,16 @@ impl SavedSessions {
     pub fn in_config_dir(config: &Path) -> Self {
         SavedSessions {
             projects: config.join("projects"),
+            dialect: Dialect::default(),
         }
+    }
+
+    /// The same for the users of a package. In the TypeScript package a prompt that begins with a
+    /// tag is none, a shell command is shown as `! command`, white space and lengths are
+    /// JavaScript's, and a session that says nothing in words is called by its first image or
+    /// document. Otherwise it is as in the Python package.
+    pub fn in_dialect(self, dialect: Dialect) -> Self {
+        SavedSessions { dialect, ..self }
     }
 
     /// The folder of the projects' folders.

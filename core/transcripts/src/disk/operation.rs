@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Deserializer};
+use towline_protocol::launch::Dialect;
 
 use super::{ListOptions, SavedSessions};
 use crate::error::Error;
@@ -17,7 +18,8 @@ use crate::messages::{MessageOptions, SessionMessage};
 /// `{"operation": …}` and its arguments; names are snake_case, camelCase is read too, absent and
 /// `null` are the same, an unknown name is refused. Each takes a `directory` to look in, all
 /// projects without it, and says where the config directory is by `config_dir`, or by the
-/// variables of `env`, which count before those of this process (`null` unsets one).
+/// variables of `env`, which count before those of this process (`null` unsets one). `dialect` is
+/// that of [`SavedSessions::in_dialect`].
 ///
 /// | operation | arguments | gives |
 /// |---|---|---|
@@ -61,6 +63,8 @@ pub struct SavedOperation {
     tag: Option<String>,
     #[serde(default, alias = "upToMessageId")]
     up_to_message_id: Option<String>,
+    #[serde(default)]
+    dialect: Option<Dialect>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -169,14 +173,15 @@ impl SavedOperation {
     }
 
     fn saved(&self) -> SavedSessions {
-        match (&self.config_dir, &self.env) {
+        let saved = match (&self.config_dir, &self.env) {
             (Some(config), _) => SavedSessions::in_config_dir(config),
             (None, None) => SavedSessions::of_process(),
             (None, Some(env)) => SavedSessions::find(|name| match env.get(name) {
                 Some(value) => value.clone(),
                 None => std::env::var(name).ok(),
             }),
-        }
+        };
+        saved.in_dialect(self.dialect.unwrap_or_default())
     }
 
     fn list_options(&self) -> ListOptions {

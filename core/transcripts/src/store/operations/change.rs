@@ -66,7 +66,7 @@ pub fn fork(
         let Some(entries) = entries.filter(|entries| !entries.is_empty()) else {
             return Err(not_found(&session_id));
         };
-        let fork = crate::fork(&session_id, &entries, &options)?;
+        let fork = crate::fork_in(project.dialect, &session_id, &entries, &options)?;
         let copied: Result<Vec<Entry>, TaskError> = fork.entries.into_iter().map(written).collect();
         calls
             .append(project.session(&fork.session_id), copied?)

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Deserializer};
+use towline_protocol::launch::Dialect;
 
 use super::read::{entries, subagent_entries};
 use super::{
@@ -16,7 +17,8 @@ use crate::{ForkOptions, MessageOptions, SavedSessions, SessionInfo, SessionMess
 ///
 /// `{"operation": …}` and its arguments; names are snake_case, camelCase is read too, absent and
 /// `null` are the same. The sessions are those of `project_key`, or of the project of `directory`,
-/// by default the current one:
+/// by default the current one. `dialect` (`"python"` or `"typescript"`) says whose rules tell the
+/// first prompt of a session, as [`Project::in_dialect`] does:
 ///
 /// | operation | arguments | gives |
 /// |---|---|---|
@@ -81,6 +83,8 @@ struct Arguments {
     batch_size: Option<usize>,
     #[serde(default, alias = "configDir")]
     config_dir: Option<PathBuf>,
+    #[serde(default)]
+    dialect: Option<Dialect>,
 }
 
 #[derive(Deserialize)]
@@ -181,10 +185,11 @@ impl Operation {
 
 impl Arguments {
     fn project(&self) -> Project {
-        match &self.project_key {
+        let project = match &self.project_key {
             Some(key) => Project::of_key(key),
             None => Project::of_directory(self.directory.as_deref().map(Path::new)),
-        }
+        };
+        project.in_dialect(self.dialect.unwrap_or_default())
     }
 
     fn page(&self) -> Page {

@@ -157,7 +157,8 @@ async fn loaded(
     let each = |index: usize, loaded: Result<Option<Vec<_>>, TaskError>| {
         let entry: &StoreListEntry = listing.get(index)?;
         match loaded {
-            Ok(entries) => SessionInfo::from_entries(
+            Ok(entries) => SessionInfo::from_entries_in(
+                project.dialect,
                 &entry.session_id,
                 &entries.filter(|entries| !entries.is_empty())?,
                 entry.mtime,
@@ -189,7 +190,8 @@ pub fn info(
             return Ok(None);
         };
         let time = SessionInfo::last_modified_of_entries(&entries);
-        Ok(SessionInfo::from_entries(
+        Ok(SessionInfo::from_entries_in(
+            project.dialect,
             &session_id,
             &entries,
             time,

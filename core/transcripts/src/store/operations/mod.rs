@@ -17,6 +17,8 @@ pub use read::{messages, subagent_messages, subagents};
 
 use std::path::Path;
 
+use towline_protocol::launch::Dialect;
+
 use super::{SessionKey, TaskError};
 use crate::project::{canonical, is_session_id, project_key_of_path};
 use crate::Error;
@@ -26,6 +28,7 @@ use crate::Error;
 pub struct Project {
     key: String,
     path: Option<String>,
+    dialect: Dialect,
 }
 
 impl Project {
@@ -37,6 +40,7 @@ impl Project {
         Project {
             key: project_key_of_path(&path),
             path: Some(path),
+            dialect: Dialect::default(),
         }
     }
 
@@ -45,7 +49,15 @@ impl Project {
         Project {
             key: key.into(),
             path: None,
+            dialect: Dialect::default(),
         }
+    }
+
+    /// The same for the users of a package: see
+    /// [`SavedSessions::in_dialect`](crate::SavedSessions::in_dialect). A summary that a store has
+    /// kept tells what whoever folded it took for the first prompt.
+    pub fn in_dialect(self, dialect: Dialect) -> Self {
+        Project { dialect, ..self }
     }
 
     /// The project key.
