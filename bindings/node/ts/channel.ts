@@ -11,80 +11,18 @@ import {
   type NativeFailure,
   type ProcessFailure,
 } from './errors.js';
+import { Answering } from './answering.js';
+import type { Answered, Asked } from './asked.js';
+import { Inbox } from './inbox.js';
 import { loop, type Watched } from './loop.js';
 import { Spawned } from './spawned.js';
 import type { Startup } from './types/pool.js';
 import type { StoreCall } from './store-calls.js';
 import type { SpawnedProcess, SpawnOptions } from './types/spawn.js';
 import { addon, CLOSED, MORE, TURN_OPEN, type Drained, type NativeSession } from './native.js';
-import { parse, unread, type Unread } from './unread.js';
-
-/** Above this many characters of unread messages nothing more is taken from the session. */
-export const HIGH_WATER = 4 * 1024 * 1024;
-
-/** A request of the CLI. */
-export interface Asked {
-  kind: string;
-  /** The `request_id` of its envelope. */
-  requestId: string;
-  request: Record<string, any>;
-  /** What the kind needs: a callback id, a server, a tool. */
-  detail: any;
-  /** Aborted when nobody waits for the answer any more. */
-  readonly signal: AbortSignal;
-  /** Its key, for what answers by itself. */
-  key: number;
-}
-
-/** A request that is being answered. Few callbacks look at the signal: it is made when one does. */
-class Open implements Asked {
-  private controller: AbortController | undefined;
-  /** Nobody waits for the answer any more. */
-  over = false;
-
-  constructor(
-    readonly key: number,
-    readonly kind: string,
-    readonly requestId: string,
-    readonly request: Record<string, any>,
-    readonly detail: any,
-  ) {}
-
-  get signal(): AbortSignal {
-    if (!this.controller) {
-      this.controller = new AbortController();
-      if (this.over) this.controller.abort();
-    }
-    return this.controller.signal;
-  }
-
-  abort(): void {
-    this.over = true;
-    this.controller?.abort();
-  }
-}
-
-/** What an object is told of whose signal is made when it is looked at. */
-const ASKED = Symbol('asked');
-const SIGNAL: PropertyDescriptor & ThisType<{ [ASKED]: Asked }> = {
-  enumerable: true,
-  configurable: true,
-  get() {
-    return this[ASKED].signal;
-  },
-};
-
-/**
- * The object with the request's `signal`, which is made when somebody looks at it. The accessor is the
- * same one for all: V8 takes far longer for one of the object's own.
- */
-export function withSignal<T extends object>(context: T, asked: Asked): T & { signal: AbortSignal } {
-  Object.defineProperty(context, ASKED, { value: asked });
-  return Object.defineProperty(context, 'signal', SIGNAL) as T & { signal: AbortSignal };
-}
-
-/** An answer: how it is given, and its text; `null` when somebody else answers. */
-export type Answered = ['json' | 'error' | 'call' | 'callError' | 'mcp', string] | null;
+import { Dispatcher, type Route } from './route.js';
+import { unread } from './unread.js';
+import { messageOf, stringified } from './words.js';
 
 /** What the owner of a channel does with what comes. */
 export interface Handlers {
@@ -115,23 +53,6 @@ interface Pending {
   reject(error: unknown): void;
 }
 
-/** Runs once whoever waits for messages has taken those that came before. */
-function afterReaders(run: () => void): void {
-  void Promise.resolve().then(() => process.nextTick(run));
-}
-
-/** Takes the messages one by one, with the turn each belongs to (0: none), and the ends of turns. */
-export interface Route {
-  /** `size` is about how many characters the message had. */
-  message(message: any, turn: number, size: number): void;
-  /** Whether the readers are so far behind that nothing more shall be taken. */
-  isFull(): boolean;
-  /** `result`, `cancelled`, `ended`, or the option whose deadline passed. */
-  turnEnded(turn: number, outcome: string): void;
-  /** Nothing more comes; the error that ended the session, if one did. */
-  ended(error: unknown): void;
-}
-
 export class Channel implements Watched {
   /** 0 before the CLI is started. */
   id = 0;
@@ -142,13 +63,14 @@ export class Channel implements Watched {
   readonly initialized: Promise<any>;
   /** A recording takes the CLI's place: what ends it is the recording's fault. */
   replays = false;
-  /** Where messages go instead of `next`. */
-  route: Route | undefined;
   /** Settles when the process is gone. */
   readonly ended: Promise<void>;
 
   /** Nothing before the CLI is started. */
   private native: NativeSession | undefined;
+  private readonly inbox: Inbox;
+  /** Where messages go in place of the inbox. */
+  private dispatcher: Dispatcher | undefined;
   private spawned: Spawned | undefined;
   /** What was sent before the CLI is started. */
   private early: ((native: NativeSession) => void)[] = [];
@@ -160,17 +82,7 @@ export class Channel implements Watched {
   private readonly pending = new Map<number, Pending>();
   /** Requests made before the start. */
   private readonly unasked = new Set<(error: unknown) => void>();
-  private readonly asked = new Map<number, Open>();
-  /** Requests that have come in this round. */
-  private requested: Open[] = [];
-  /** Messages have come in this round. */
-  private delivered = false;
-  private readonly waiting: ((result: IteratorResult<any, void>) => void)[] = [];
-  private readonly rejecting: ((error: unknown) => void)[] = [];
-  private items: any[] = [];
-  private next_ = 0;
-  private unread: Unread[] = [];
-  private unreadSize = 0;
+  private readonly answering: Answering;
   private turnOpen = false;
   private opening = true;
   /** The input was ended: the process lives on until it is gone. */
@@ -180,13 +92,9 @@ export class Channel implements Watched {
   private storing = 0;
   private holding = false;
   private kept = true;
-  /** Too much is unread: until half of it is. */
-  private full = false;
   /** Something was left in the session, since too much is unread. */
   private stopped = false;
   private released = false;
-  /** Messages are not wanted any more. */
-  private deaf = false;
   private over = false;
   private error: unknown;
   private opened!: Pending;
@@ -200,6 +108,23 @@ export class Channel implements Watched {
     start?: Starter,
   ) {
     this.handlers = handlers;
+    this.answering = new Answering(handlers, {
+      native: () => (this.released ? undefined : this.native),
+      account: () => this.account(),
+      // It is written already, and what came of it the descriptor tells; a stream of the host's is pumped.
+      answered: () => void (this.spawned && loop.later(this)),
+    });
+    const channel = this;
+    this.inbox = new Inbox({
+      get isOver() {
+        return channel.over;
+      },
+      get failure() {
+        return channel.error;
+      },
+      resume: () => this.resume(),
+      account: () => this.account(),
+    });
     this.initialized = new Promise((resolve, reject) => {
       this.opened = { resolve, reject };
     });
@@ -257,6 +182,11 @@ export class Channel implements Watched {
     this.account();
   }
 
+  /** Has messages go there in place of `next`. */
+  set route(route: Route) {
+    this.dispatcher = new Dispatcher(route);
+  }
+
   /** The process id of the CLI, where it is known. */
   get pid(): number | undefined {
     return this.native?.pid ?? undefined;
@@ -312,7 +242,7 @@ export class Channel implements Watched {
     const { native } = this;
     if (this.released || !native) return false;
     this.spawned?.pump();
-    this.delivered = false;
+    let delivered = false;
     let more = false;
     for (;;) {
       if (this.isBlocked) {
@@ -331,13 +261,13 @@ export class Channel implements Watched {
       const [text, events, flags] = drained;
       this.turnOpen = (flags & TURN_OPEN) !== 0;
       const happened: any[][] = events === null ? [] : JSON.parse(events);
-      const wanted = text !== null && (this.route !== undefined || !this.deaf);
+      const wanted = text !== null && (this.dispatcher !== undefined || this.inbox.isOpen);
       const messages = wanted ? unread(native, text, flags) : undefined;
-      if (this.route) this.dispatch(this.route, messages, happened);
-      else if (messages) this.received(messages);
+      if (this.dispatcher) this.dispatcher.dispatch(messages, happened);
+      else if (messages) this.inbox.received(messages);
       for (const event of happened) this.happened(event);
       more = (flags & MORE) !== 0;
-      if (text !== null) this.delivered = true;
+      if (text !== null) delivered = true;
       if (flags & CLOSED) this.release();
       if (!more || this.released) break;
       // One batch a round: timers and other sessions get their turn.
@@ -346,7 +276,7 @@ export class Channel implements Watched {
     this.spawned?.pump();
     if (this.opening) this.checkOpening(native);
     this.account();
-    this.ask();
+    this.answering.ask(delivered);
     return more && !this.released;
   }
 
@@ -358,16 +288,7 @@ export class Channel implements Watched {
     this.ending = true;
     this.error ??= fromNative(JSON.parse(described) as NativeError);
     this.opened.reject(this.error);
-    this.settleWaiting();
-  }
-
-  /** Has the requests that have come answered, behind the messages that came before them. */
-  private ask(): void {
-    if (this.requested.length === 0) return;
-    const requested = this.requested;
-    this.requested = [];
-    if (this.delivered) afterReaders(() => requested.forEach(this.serve, this));
-    else requested.forEach(this.serve, this);
+    this.inbox.settle();
   }
 
   arm(): void {
@@ -385,7 +306,7 @@ export class Channel implements Watched {
 
   /** Whether the CLI has to wait for the application to read. Answers and the end do not. */
   private get isBlocked(): boolean {
-    const full = this.route ? this.route.isFull() : this.full;
+    const full = this.dispatcher ? this.dispatcher.route.isFull() : this.inbox.isFull;
     return full && !this.closing && this.pending.size === 0;
   }
 
@@ -396,66 +317,13 @@ export class Channel implements Watched {
     loop.later(this);
   }
 
-  private turn = 0;
-
-  private dispatch(route: Route, batch: Unread | undefined, events: any[][]): void {
-    const messages = batch ? parse(batch) : [];
-    const marks = events.filter(([kind]) => kind === 'u' || kind === 't');
-    const upTo = (index: number): void => {
-      for (; marks.length > 0; marks.shift()) {
-        const [kind, turn, ...rest] = marks[0]!;
-        const at = kind === 'u' ? rest[0] : rest[1];
-        if (at > index) return;
-        if (kind === 'u') this.turn = turn;
-        else route.turnEnded(turn, rest[0]);
-      }
-    };
-    const size = batch ? batch.size / messages.length : 0;
-    messages.forEach((message, index) => {
-      upTo(index);
-      route.message(message, this.turn, size);
-    });
-    upTo(Infinity);
-  }
-
-  private received(batch: Unread): void {
-    this.unread.push(batch);
-    this.unreadSize += batch.size;
-    this.full = this.unreadSize > HIGH_WATER;
-    while (this.waiting.length > 0) {
-      const item = this.take();
-      if (item === undefined) break;
-      this.rejecting.shift();
-      this.waiting.shift()!({ done: false, value: item.value });
-    }
-  }
-
-  private take(): { value: any } | undefined {
-    if (this.next_ >= this.items.length) {
-      const batch = this.unread.shift();
-      if (batch === undefined) return undefined;
-      this.unreadSize -= batch.size;
-      this.items = parse(batch);
-      this.next_ = 0;
-      if (this.full && this.unreadSize < HIGH_WATER / 2) {
-        this.full = false;
-        this.resume();
-      }
-    }
-    const value = this.items[this.next_];
-    // What was handed out is not kept.
-    this.items[this.next_++] = undefined;
-    return { value };
-  }
-
   private happened(event: any[]): void {
     switch (event[0]) {
       case 'q':
-        this.requested.push(this.open(event as [string, number, string, string, any, any]));
+        this.answering.asked(event as [string, number, string, string, any, any]);
         break;
       case 'c':
-        this.asked.get(event[1])?.abort();
-        this.asked.delete(event[1]);
+        this.answering.cancelled(event[1]);
         break;
       case 'r':
         this.pending.get(event[1])?.resolve(event[2]);
@@ -468,7 +336,7 @@ export class Channel implements Watched {
       case 't':
         // The CLI's output ended in a turn: how it ended is still to come.
         if (event[2] === 'ended') this.ending = true;
-        else if (!this.route && event[2] !== 'result' && event[2] !== 'cancelled') {
+        else if (!this.dispatcher && event[2] !== 'result' && event[2] !== 'cancelled') {
           this.fail(new TowlineError('TURN_TIMED_OUT', `The turn reached the limit of option ${event[2]}`));
         }
         break;
@@ -521,47 +389,6 @@ export class Channel implements Watched {
     );
   }
 
-  private open([, key, kind, requestId, request, detail]: [string, number, string, string, any, any]): Open {
-    const asked = new Open(key, kind, requestId, request, detail);
-    this.asked.set(key, asked);
-    return asked;
-  }
-
-  private serve(asked: Open): void {
-    if (this.released) return;
-    this.handlers.ask(asked).then(
-      (answered) => this.served(asked, answered),
-      (error) => this.served(asked, [asked.kind === 'tool' ? 'callError' : 'error', messageOf(error)]),
-    );
-  }
-
-  private served(asked: Open, answered: Answered): void {
-    this.asked.delete(asked.key);
-    if (answered && !asked.over) this.answer(asked.key, answered);
-    this.account();
-  }
-
-  private answer(key: number, [how, text]: NonNullable<Answered>): void {
-    const { native } = this;
-    if (this.released || !native) return;
-    try {
-      native.respond(key, how, text);
-    } catch (thrown) {
-      const error = typed(thrown);
-      const code = error instanceof TowlineError ? error.code : '';
-      // Late answers are harmless.
-      if (code === 'ANSWERED_ALREADY' || code === 'SESSION_CLOSED') return;
-      this.handlers.diagnostic(`an answer was refused: ${messageOf(error)}`);
-      try {
-        native.respond(key, 'error', messageOf(error));
-      } catch {
-        // Answered meanwhile by what refused it.
-      }
-    }
-    // It is written already, and what came of it the descriptor tells; a stream of the host's is pumped.
-    if (this.spawned) loop.later(this);
-  }
-
   private finished(failure: NativeFailure, error: NativeError | null): void {
     this.exit = failureOf(failure);
     this.over = true;
@@ -581,29 +408,14 @@ export class Channel implements Watched {
     for (const reject of this.unasked) reject(this.error ?? this.closedEarly());
     this.unasked.clear();
     this.context.runInAsyncScope(() => {
-      for (const asked of this.asked.values()) asked.abort();
+      this.answering.end();
     });
-    this.asked.clear();
-    this.settleWaiting();
-    this.route?.ended(this.error);
+    this.inbox.settle();
+    this.dispatcher?.route.ended(this.error);
   }
 
   private closedEarly(): TowlineError {
     return new TowlineError('SESSION_CLOSED', 'Query closed before response received', this.exit);
-  }
-
-  private settleWaiting(): void {
-    while (this.waiting.length > 0) {
-      const resolve = this.waiting.shift()!;
-      const reject = this.rejecting.shift()!;
-      const error = this.error;
-      if (error !== undefined && !this.deaf) {
-        this.deaf = true;
-        reject(error);
-      } else {
-        resolve({ done: true, value: undefined });
-      }
-    }
   }
 
   private release(): void {
@@ -627,13 +439,13 @@ export class Channel implements Watched {
         this.ending ||
         !this.native ||
         this.pending.size > 0 ||
-        this.asked.size > 0 ||
+        this.answering.isBusy ||
         this.storing > 0);
     if (hold !== this.holding) {
       this.holding = hold;
       loop.hold(hold);
     }
-    const keep = !this.released && (hold || this.opening || this.waiting.length > 0);
+    const keep = !this.released && (hold || this.opening || this.inbox.isWaitedFor);
     if (keep !== this.kept) {
       this.kept = keep;
       if (!this.released && this.native) loop.keep(this, keep);
@@ -644,41 +456,12 @@ export class Channel implements Watched {
 
   /** The next message. */
   next(): Promise<IteratorResult<any, void>> {
-    if (this.next_ < this.items.length && !this.deaf) {
-      const value = this.items[this.next_];
-      this.items[this.next_++] = undefined;
-      return Promise.resolve({ done: false, value });
-    }
-    return this.nextUnread();
-  }
-
-  private nextUnread(): Promise<IteratorResult<any, void>> {
-    if (this.deaf) return Promise.resolve({ done: true, value: undefined });
-    const item = this.take();
-    if (item) return Promise.resolve({ done: false, value: item.value });
-    if (this.over || this.error !== undefined) {
-      const { error } = this;
-      this.deaf = true;
-      if (error !== undefined) return Promise.reject(error);
-      return Promise.resolve({ done: true, value: undefined });
-    }
-    return new Promise((resolve, reject) => {
-      this.waiting.push(resolve);
-      this.rejecting.push(reject);
-      this.account();
-    });
+    return this.inbox.next();
   }
 
   /** What was received is dropped, and what still comes. */
   ignore(): void {
-    this.deaf = true;
-    this.items = [];
-    this.next_ = 0;
-    this.unread = [];
-    this.unreadSize = 0;
-    this.full = false;
-    this.resume();
-    this.settleWaiting();
+    this.inbox.ignore();
   }
 
   /** Ends the session with an error for whoever waits. */
@@ -687,7 +470,7 @@ export class Channel implements Watched {
     for (const pending of this.pending.values()) pending.reject(this.error);
     this.pending.clear();
     this.opened.reject(this.error);
-    this.settleWaiting();
+    this.inbox.settle();
     this.close();
   }
 
@@ -787,7 +570,7 @@ export class Channel implements Watched {
 
   /** A request that was answered otherwise. */
   forget(key: number): void {
-    this.asked.delete(key);
+    this.answering.forget(key);
     if (!this.released) this.native?.forget(key);
     this.account();
   }
@@ -837,15 +620,4 @@ export class Channel implements Watched {
       loop.hold(false);
     }
   }
-}
-
-/** The JSON of a value, which has some. */
-export function stringified(what: string, value: unknown): string {
-  const text = JSON.stringify(value) as string | undefined;
-  if (text === undefined) throw new TypeError(`${what} is a ${typeof value}, for which JSON has no words`);
-  return text;
-}
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,7 +1,8 @@
 /** In-process MCP servers: those made here, which the core serves, and those of the MCP SDK. */
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js' with { 'resolution-mode': 'import' };
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
-import { messageOf, stringified, withSignal, type Answered, type Asked, type Channel } from './channel.js';
+import { withSignal, type Answered, type Asked } from './asked.js';
+import type { Channel } from './channel.js';
 import { contextOf } from './tracing.js';
 import { toolSchema, type ToolSchema } from './schema.js';
 import type {
@@ -12,6 +13,7 @@ import type {
   ToolExtras,
   ToolHandler,
 } from './types/mcp.js';
+import { messageOf, stringified } from './words.js';
 
 /** Defines a tool of an in-process server. */
 export function tool<Schema extends AnyZodRawShape>(

@@ -1,9 +1,11 @@
 /** What the CLI asks, brought to the application's callbacks and back. */
-import { stringified, withSignal, type Answered, type Asked, type Channel, type Handlers } from './channel.js';
+import { withSignal, type Answered, type Asked } from './asked.js';
+import type { Channel, Handlers } from './channel.js';
 import type { Prepared } from './options.js';
 import type { LogRecord } from './types/options.js';
 import type { CanUseToolOptions } from './types/permissions-callbacks.js';
 import { callStore, type StoreCall } from './store-calls.js';
+import { stringified } from './words.js';
 
 /** What the CLI tells beside what the official type has. */
 interface Untyped {

@@ -1,5 +1,6 @@
 /** Sessions with turns: what comes of a prompt belongs to that prompt. */
-import { HIGH_WATER, type Route } from './channel.js';
+import { HIGH_WATER } from './inbox.js';
+import type { Route } from './route.js';
 import { TowlineError } from './errors.js';
 import { RunningQuery } from './query.js';
 import type { SDKMessage, SDKResultMessage, SDKUserMessage } from './types/messages.js';

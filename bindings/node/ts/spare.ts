@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { messageOf } from './channel.js';
+import { messageOf } from './words.js';
 import { TowlineError } from './errors.js';
 import { RunningQuery } from './query.js';
 import type { SDKUserMessage } from './types/messages.js';

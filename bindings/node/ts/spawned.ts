@@ -3,6 +3,7 @@ import { constants } from 'node:os';
 import { TowlineError } from './errors.js';
 import type { NativeSession } from './native.js';
 import type { SpawnedProcess, SpawnOptions } from './types/spawn.js';
+import { messageOf } from './words.js';
 
 /** How long a process that is left behind has from SIGTERM to SIGKILL, in ms. */
 const KILL_AFTER = 5_000;
@@ -12,10 +13,6 @@ const SILENT_AFTER_EXIT = 1_000;
 const OPEN_AFTER_EXIT = 5_000;
 
 type Exit = [code: unknown, signal: unknown];
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
 
 /** What the application's function returned, if that is a process. */
 function checked(process: SpawnedProcess): SpawnedProcess {

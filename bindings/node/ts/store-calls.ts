@@ -2,6 +2,7 @@
 import { natively, typed, TowlineError } from './errors.js';
 import { addon, type NativeStoreTask } from './native.js';
 import type { SessionKey, SessionStore, SessionStoreEntry } from './types/session-store.js';
+import { messageOf } from './words.js';
 
 /** An object with camel-case names and without what is null. */
 export function camel(value: Record<string, unknown>): any {
@@ -58,10 +59,6 @@ export async function callStore(store: SessionStore, asked: StoreCall): Promise<
     default:
       throw new Error(`A session store has no call ${asked.call}`);
   }
-}
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 class TooLate extends Error {}

@@ -1,7 +1,8 @@
 /** For tests of applications: what every session store has to do. */
 import { named, natively, typed } from './errors.js';
 import { addon } from './native.js';
-import { capabilities, messageOf, runTask } from './store-calls.js';
+import { capabilities, runTask } from './store-calls.js';
+import { messageOf } from './words.js';
 import type { SessionStore, SessionStoreEntry } from './types/session-store.js';
 
 /** The optional methods of a store. */

@@ -1,5 +1,5 @@
 /** The trace that a session and its callbacks belong to, by OpenTelemetry if the application uses it. */
-import type { Asked } from './channel.js';
+import type { Asked } from './asked.js';
 
 /** What `@opentelemetry/api` 1 registers for all copies of itself, as far as it is used here. */
 interface Api {
