@@ -101,6 +101,39 @@ static void parking(void) {
     OK(towline_pool_free(pool));
 }
 
+/* Each is refused by its name, with what it may be; what cannot be parked, with what to do. */
+static void what_is_refused(void) {
+    static const char *const LIMITS[][2] = {
+        {"{\"size\":1e10}", "size has to be a whole number from 0 to 10000, and it is 1e10"},
+        {"{\"size\":10001}", "size has to be a whole number from 0 to 10000, and it is 10001"},
+        {"{\"size\":-1}", "size has to be a whole number from 0 to 10000, and it is -1"},
+        {"{\"size\":null}", "size has to be a whole number from 0 to 10000, and it is null"},
+        {"{\"maxSessions\":0.5}", "maxSessions has to be a whole number, 1 at least, or null for no limit, and it is 0.5"},
+        {"{\"size\":0,\"maxSessions\":0}", "maxSessions has to be 1 at least"},
+        {"{\"idleTimeoutMs\":\"5\"}", "idleTimeoutMs has to be a whole number of milliseconds, 0 or more, or null for no limit"},
+        {"{\"checkTimeoutMs\":-5}", "checkTimeoutMs has to be a whole number of milliseconds, 0 or more, and it is -5"},
+        {"{\"takeTimeoutMs\":1e20}", "takeTimeoutMs has to be a whole number of milliseconds, 0 or more, or null for no limit, and it is 1e20"},
+    };
+    towline_options *options = test_options("[{\"expect\":{\"type\":\"user\"}},{\"await_file\":\"/no/such/file\",\"timeout_ms\":60000}]");
+    towline_pool *pool = NULL;
+    towline_session *session;
+    size_t i;
+    for (i = 0; i < sizeof LIMITS / sizeof LIMITS[0]; i++) {
+        FAILS(TOWLINE_ERR_OPTION, LIMITS[i][1],
+              towline_pool_create(options, LIMITS[i][0], TOWLINE_NUL, &pool, &error));
+        CHECK(pool == NULL);
+    }
+    OK(towline_options_set_int(options, "closeGraceMs", 10, NULL));
+    OK(towline_pool_create(options, "{\"size\":0}", TOWLINE_NUL, &pool, NULL));
+    OK(towline_options_free(options));
+    session = take(pool, NULL);
+    OK(towline_session_send(session, "go", TOWLINE_NUL, NULL, NULL));
+    FAILS(TOWLINE_ERR_STATE, "read it to its result, or close the session",
+          towline_pool_put_back(pool, session, &error));
+    OK(towline_session_free(session));
+    OK(towline_pool_free(pool));
+}
+
 static void event_loop(void) {
     towline_options *options = test_options(CHAT);
     towline_pool *pool;
@@ -212,6 +245,7 @@ static void failures(void) {
 int main(void) {
     warm();
     parking();
+    what_is_refused();
     event_loop();
     tickets();
     failures();

@@ -124,3 +124,28 @@ test('answers that JSON cannot say', async () => {
   assert.equal(said(nothing), 'Tool nothing returned nothing: a tool returns { content: [...] }');
   assert.equal(said(odd), 'what tool function returned is a function, for which JSON has no words');
 });
+
+test('numbers that JSON has no words for are refused by the name of their option', () => {
+  const numbers = ['maxTurns', 'maxBudgetUsd', 'maxThinkingTokens', 'maxLineBytes', 'loadTimeoutMs', 'closeGraceMs', 'terminateGraceMs', 'connectTimeoutMs', 'initializeTimeoutMs', 'controlTimeoutMs', 'firstMessageTimeoutMs', 'idleTimeoutMs', 'turnTimeoutMs', 'handlerTimeoutMs'];
+  const given = [
+    ...numbers.map((name) => [name, (value) => ({ [name]: value })]),
+    ['taskBudget.total', (total) => ({ taskBudget: { total } })],
+    ['thinking.budgetTokens', (budgetTokens) => ({ thinking: { type: 'enabled', budgetTokens } })],
+    ['hooks.Stop[0].timeout', (timeout) => ({ hooks: { Stop: [{ timeout, hooks: [async () => ({})] }] } })],
+  ];
+  const options = { pathToClaudeCodeExecutable: '/no/such/claude' };
+  for (const [name, of] of given) {
+    for (const value of [NaN, Infinity, -Infinity]) {
+      const refused = (error) => error.code === 'INVALID_OPTIONS' && error.message.includes(`${name} must be a finite number`);
+      assert.throws(() => query({ prompt: 'x', options: { ...options, ...of(value) } }), refused, `${name} ${value}`);
+    }
+  }
+  for (const name of numbers) {
+    for (const value of [-1, ...(name === 'maxBudgetUsd' ? [] : [1.5, 1e20])]) {
+      assert.throws(() => query({ prompt: 'x', options: { ...options, [name]: value } }), (error) => error.code === 'INVALID_OPTIONS' && error.message.includes(`option "${name}" must be`), `${name} ${value}`);
+    }
+  }
+  const ring = {};
+  ring.ring = ring;
+  assert.throws(() => query({ prompt: 'x', options: { ...options, settings: ring } }), TypeError);
+});

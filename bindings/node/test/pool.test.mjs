@@ -138,7 +138,7 @@ test('in the middle of a turn a session is not put back', async (t) => {
   const again = await pool.take();
   assert.equal(again.pid, pid, 'without a prompt it is as warm as before');
   again.send('hi');
-  assert.throws(() => pool.putBack(again), { code: 'INVALID_ARGUMENT', message: /a turn of it/ });
+  assert.throws(() => pool.putBack(again), { code: 'INVALID_ARGUMENT', message: /a turn of it is not over; read it to its result, or close the session/ });
   again.close();
   assert.throws(() => pool.putBack(again), { code: 'INVALID_ARGUMENT', message: /has ended/ });
 });
@@ -175,4 +175,24 @@ test('taking and giving back leaves nothing', async (t) => {
   assert.ok(tasks() <= before[1] + 1);
   await pool.close();
   await until(() => started(play).every(({ pid }) => !isRunning(pid)));
+});
+
+test('numbers that are none are refused by name', async (t) => {
+  const { options } = chat();
+  const whole = 'has to be a whole number';
+  for (const [name, value, told] of [
+    ...[1e10, 1e20, 10_001, -1, 1.5, null, '5', true].map((value) => ['size', value, `${whole} from 0 to 10000, and it is`]),
+    ...[0.5, -1, 1e20, '5'].map((value) => ['maxSessions', value, `${whole}, 1 at least, or null for no limit, and it is`]),
+    ...['idleTimeoutMs', 'checkIntervalMs', 'takeTimeoutMs'].flatMap((name) => [-1, 1.5, 1e20, '5'].map((value) => [name, value, `${whole} of milliseconds, 0 or more, or null for no limit, and it is`])),
+    ...[-1, 1.5, 1e20, null].map((value) => ['checkTimeoutMs', value, `${whole} of milliseconds, 0 or more, and it is`]),
+    ...['size', 'maxSessions', 'idleTimeoutMs', 'checkIntervalMs', 'takeTimeoutMs', 'checkTimeoutMs'].flatMap((name) => [NaN, Infinity, -Infinity].map((value) => [name, value, 'must be a finite number'])),
+  ]) {
+    assert.throws(() => new Pool(options, { [name]: value }), (error) => error.code === 'INVALID_OPTIONS' && error.message.includes(`${name} ${told}`), `${name} ${value}`);
+  }
+  for (const given of [[7], ['x'], [options, 7], [options, 'x']]) assert.throws(() => new Pool(...given), { code: 'INVALID_OPTIONS', message: /have to be an object, not a/ });
+  const pool = closed(t, new Pool(options, null));
+  for (const timeoutMs of [NaN, Infinity, -1, 1e20, '5', true]) {
+    assert.throws(() => pool.take({ timeoutMs }), { code: 'INVALID_ARGUMENT', message: /timeoutMs has to be a number of milliseconds/ }, String(timeoutMs));
+  }
+  (await pool.take({ timeoutMs: 9_999.5 })).close();
 });

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { Servers } from './mcp.js';
 import { AbortError, TowlineError } from './errors.js';
 import type { NativeStore } from './native.js';
+import { checkNumbers } from './numbers.js';
 import { capabilities } from './store-calls.js';
 import { nativeOf } from './stores.js';
 import { Trace } from './tracing.js';
@@ -100,6 +101,9 @@ function hookEntries(hooks: Options['hooks']): [HookEntry[], HookCallback[]] {
       if (!Array.isArray(matcher?.hooks)) throw wrong(`${name} must be an array of callbacks`);
       const odd = matcher.hooks.findIndex((hook) => typeof hook !== 'function');
       if (odd >= 0) throw wrong(`${name}[${odd}] must be a function`);
+      if (typeof matcher.timeout === 'number' && !Number.isFinite(matcher.timeout)) {
+        throw wrong(`hooks.${event}[${at}].timeout must be a finite number of seconds, not ${matcher.timeout}`);
+      }
       if (matcher.hooks.length === 0) continue;
       entries.push({
         event,
@@ -137,6 +141,7 @@ export function prepare(given: Options): Prepared {
   }
   const core: Record<string, unknown> = { ...options };
   for (const name of HOST_SIDE) delete core[name];
+  checkNumbers('option', { ...core, mcpServers: undefined, env: undefined });
   const servers = new Servers();
   if (options.mcpServers) {
     const external: Record<string, unknown> = {};

@@ -2,6 +2,7 @@
 import { statSync } from 'node:fs';
 import { fromNative, natively, TowlineError, type NativeError } from './errors.js';
 import { addon, type NativePool } from './native.js';
+import { checkMilliseconds, checkNumbers } from './numbers.js';
 import { RunningSession } from './session.js';
 import type { SDKMessage, SDKUserMessage } from './types/messages.js';
 import type { Options } from './types/options.js';
@@ -23,6 +24,13 @@ type Action =
 interface Waiting {
   resolve(session: Session): void;
   reject(error: unknown): void;
+}
+
+/** An argument that is an object; one that is not given has nothing in it. */
+function object<T extends object>(what: string, given: T | null): T {
+  if (given === null) return {} as T;
+  if (typeof given !== 'object') throw new TowlineError('INVALID_OPTIONS', `${what} have to be an object, not a ${typeof given}`);
+  return given;
 }
 
 /** A session of a pool, from its start to its end. */
@@ -67,6 +75,7 @@ function lend(session: RunningSession): Lent {
  * from ending.
  */
 export class Pool implements AsyncDisposable {
+  private readonly options: Options;
   private readonly policy: NativePool;
   private readonly takeTimeoutMs: number | null;
   private readonly places = new Map<number, Place>();
@@ -77,23 +86,22 @@ export class Pool implements AsyncDisposable {
   private failure: unknown;
 
   /** Starts the processes of the warm sessions; `options` name no single conversation. */
-  constructor(
-    private readonly options: Options = {},
-    limits: PoolLimits = {},
-  ) {
-    const ofOne = (['resume', 'continue', 'sessionId'] as const).find((name) => options[name]);
+  constructor(options: Options = {}, limits: PoolLimits = {}) {
+    this.options = object('the options of the sessions', options);
+    const given = object('the limits of the pool', limits);
+    checkNumbers('limit', given);
+    const ofOne = (['resume', 'continue', 'sessionId'] as const).find((name) => this.options[name]);
     if (ofOne !== undefined) {
       const text = `option ${ofOne} is for one session and not for those of a pool; take the session by its id instead`;
       throw new TowlineError('INVALID_OPTIONS', text);
     }
-    const { record } = options;
+    const { record } = this.options;
     if (record != null && !statSync(record, { throwIfNoEntry: false })?.isDirectory()) {
       const text = 'option record names one file, and each session of a pool would write it anew; give a folder that is there';
       throw new TowlineError('INVALID_OPTIONS', text);
     }
-    const { takeTimeoutMs = 60_000 } = limits;
-    this.takeTimeoutMs = takeTimeoutMs;
-    this.policy = natively(() => new addon.NativePool(JSON.stringify(limits)));
+    this.policy = natively(() => new addon.NativePool(JSON.stringify(given)));
+    this.takeTimeoutMs = given.takeTimeoutMs === undefined ? 60_000 : given.takeTimeoutMs;
     this.settle();
   }
 
@@ -103,6 +111,7 @@ export class Pool implements AsyncDisposable {
    * waited for. It is given back with `putBack` or ended with `close`.
    */
   take({ sessionId, timeoutMs }: TakeOptions = {}): Promise<Session> {
+    if (timeoutMs !== undefined && timeoutMs !== null) checkMilliseconds('timeoutMs', timeoutMs);
     const limit = timeoutMs === undefined ? this.takeTimeoutMs : timeoutMs;
     const ticket = this.policy.take(sessionId, limit ?? undefined);
     const taken = new Promise<Session>((resolve, reject) => this.waiting.set(ticket, { resolve, reject }));
@@ -123,9 +132,9 @@ export class Pool implements AsyncDisposable {
     if (!running.isUsable) throw refused('it has ended');
     let key: string | undefined;
     if (running.wasPrompted) {
-      if (running.isInTurn) throw refused('a turn of it is not over');
+      if (running.isInTurn) throw refused('a turn of it is not over; read it to its result, or close the session');
       key = running.sessionId;
-      if (key === undefined) throw refused('it has no session id yet');
+      if (key === undefined) throw refused('it has no session id yet; read a turn of it to its result first, or close the session');
     }
     place.lent!.takeBack();
     place.lent = undefined;

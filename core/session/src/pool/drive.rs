@@ -313,8 +313,8 @@ impl Inner {
                 return refused("it has ended");
             }
             match key {
-                _ if session.turn_open() => refused("a turn of it is not over"),
-                Some(None) => refused("it has no session id yet"),
+                _ if session.turn_open() => refused("a turn of it is not over; read it to its result, or close the session"),
+                Some(None) => refused("it has no session id yet; read a turn of it to its result first, or close the session"),
                 key => Ok(key.flatten()),
             }
         });

@@ -1,6 +1,7 @@
 //! What a pool is made with, what it counts, and what it fails with.
 
 use serde::{Deserialize, Serialize};
+use towline_protocol::json;
 
 /// How many sessions a pool keeps, and for how long. In JSON the names are `size`, `maxSessions`,
 /// `idleTimeoutMs`, `checkIntervalMs`, `checkTimeoutMs` and `takeTimeoutMs`.
@@ -26,6 +27,25 @@ pub struct PoolOptions {
     pub take_timeout_ms: Option<u64>,
 }
 
+/// More processes than this no pool starts of itself.
+const MOST_WARM: usize = 10_000;
+
+/// What is wrong with the number of an option, if anything is.
+fn complaint(name: &str, value: &str) -> Option<String> {
+    let range = match name {
+        "size" => format!("a whole number from 0 to {MOST_WARM}"),
+        "maxSessions" => "a whole number, 1 at least, or null for no limit".to_owned(),
+        "idleTimeoutMs" | "checkIntervalMs" | "takeTimeoutMs" => {
+            "a whole number of milliseconds, 0 or more, or null for no limit".to_owned()
+        }
+        "checkTimeoutMs" => "a whole number of milliseconds, 0 or more".to_owned(),
+        _ => return None,
+    };
+    let may_be_null = range.contains("null");
+    let fits = (may_be_null && value == "null") || serde_json::from_str::<u64>(value).is_ok();
+    (!fits).then(|| format!("{name} has to be {range}, and it is {value}"))
+}
+
 impl Default for PoolOptions {
     fn default() -> PoolOptions {
         PoolOptions {
@@ -48,11 +68,24 @@ impl PoolOptions {
         if !text.trim_start().starts_with('{') {
             return Err(PoolError::Options("they have to be an object".into()));
         }
+        let mut odd = None;
+        let _ = json::members(text, |name, value| {
+            if odd.is_none() {
+                odd = complaint(name, value);
+            }
+        });
+        if let Some(odd) = odd {
+            return Err(PoolError::Options(odd));
+        }
         serde_json::from_str(text).map_err(|error| PoolError::Options(error.to_string()))
     }
 
     pub(super) fn check(&self) -> Result<(), PoolError> {
         match self.max_sessions {
+            _ if self.size > MOST_WARM => Err(PoolError::Options(format!(
+                "size has to be a whole number from 0 to {MOST_WARM}, and it is {}",
+                self.size
+            ))),
             Some(0) => Err(PoolError::Options(
                 "maxSessions has to be 1 at least".into(),
             )),
