@@ -15,12 +15,18 @@ use crate::errors::exception;
 pub(crate) struct PoolPolicy {
     policy: Mutex<Policy>,
     epoch: Instant,
+    owner: u32,
 }
 
 impl PoolPolicy {
-    fn lock(&self) -> (MutexGuard<'_, Policy>, u64) {
+    /// The policy and the time; an error in a child of `fork`, where the lock may be held for ever.
+    fn lock(&self) -> PyResult<(MutexGuard<'_, Policy>, u64)> {
+        if std::process::id() != self.owner {
+            let error = towline::Error::Forked { owner: self.owner };
+            return Err(Python::attach(|py| exception(py, error)));
+        }
         let policy = self.policy.lock().unwrap_or_else(PoisonError::into_inner);
-        (policy, self.epoch.elapsed().as_millis() as u64)
+        Ok((policy, self.epoch.elapsed().as_millis() as u64))
     }
 }
 
@@ -34,78 +40,88 @@ impl PoolPolicy {
         Ok(PoolPolicy {
             policy: Mutex::new(policy),
             epoch: Instant::now(),
+            owner: std::process::id(),
         })
     }
 
     /// Asks for a session, or for that of a conversation; `limit` is in milliseconds.
-    fn take(&self, key: Option<String>, limit: Option<u64>) -> u64 {
-        let (mut policy, now) = self.lock();
-        policy.take(key, limit, now).0
+    fn take(&self, key: Option<String>, limit: Option<u64>) -> PyResult<u64> {
+        let (mut policy, now) = self.lock()?;
+        Ok(policy.take(key, limit, now).0)
     }
 
-    fn cancel(&self, ticket: u64) {
-        self.lock().0.cancel(Ticket(ticket));
+    fn cancel(&self, ticket: u64) -> PyResult<()> {
+        self.lock()?.0.cancel(Ticket(ticket));
+        Ok(())
     }
 
-    fn put_back(&self, member: u64, key: Option<String>) {
-        let (mut policy, now) = self.lock();
+    fn put_back(&self, member: u64, key: Option<String>) -> PyResult<()> {
+        let (mut policy, now) = self.lock()?;
         policy.put_back(Member(member), key, now);
+        Ok(())
     }
 
-    fn discard(&self, member: u64) {
-        self.lock().0.discard(Member(member));
+    fn discard(&self, member: u64) -> PyResult<()> {
+        self.lock()?.0.discard(Member(member));
+        Ok(())
     }
 
-    fn close(&self) {
-        self.lock().0.close();
+    fn close(&self) -> PyResult<()> {
+        self.lock()?.0.close();
+        Ok(())
     }
 
-    fn is_empty(&self) -> bool {
-        self.lock().0.is_empty()
+    fn is_empty(&self) -> PyResult<bool> {
+        Ok(self.lock()?.0.is_empty())
     }
 
-    fn is_full(&self) -> bool {
-        self.lock().0.is_full()
+    fn is_full(&self) -> PyResult<bool> {
+        Ok(self.lock()?.0.is_full())
     }
 
-    fn is_closed(&self) -> bool {
-        self.lock().0.is_closed()
+    fn is_closed(&self) -> PyResult<bool> {
+        Ok(self.lock()?.0.is_closed())
     }
 
-    fn opened(&self, member: u64) {
-        let (mut policy, now) = self.lock();
+    fn opened(&self, member: u64) -> PyResult<()> {
+        let (mut policy, now) = self.lock()?;
         policy.opened(Member(member), now);
+        Ok(())
     }
 
     /// The ticket that gets the error, if one does.
-    fn failed(&self, member: u64) -> Option<u64> {
-        let (mut policy, now) = self.lock();
-        policy.failed(Member(member), now).map(|ticket| ticket.0)
+    fn failed(&self, member: u64) -> PyResult<Option<u64>> {
+        let (mut policy, now) = self.lock()?;
+        Ok(policy.failed(Member(member), now).map(|ticket| ticket.0))
     }
 
-    fn lost(&self, member: u64) {
-        let (mut policy, now) = self.lock();
+    fn lost(&self, member: u64) -> PyResult<()> {
+        let (mut policy, now) = self.lock()?;
         policy.lost(Member(member), Loss::Exited, now);
+        Ok(())
     }
 
-    fn answered(&self, member: u64) {
-        let (mut policy, now) = self.lock();
+    fn answered(&self, member: u64) -> PyResult<()> {
+        let (mut policy, now) = self.lock()?;
         policy.answered(Member(member), now);
+        Ok(())
     }
 
-    fn given(&self, ticket: u64, member: u64) {
-        self.lock().0.given(Ticket(ticket), Member(member));
+    fn given(&self, ticket: u64, member: u64) -> PyResult<()> {
+        self.lock()?.0.given(Ticket(ticket), Member(member));
+        Ok(())
     }
 
-    fn gone(&self, member: u64) {
-        self.lock().0.gone(Member(member));
+    fn gone(&self, member: u64) -> PyResult<()> {
+        self.lock()?.0.gone(Member(member));
+        Ok(())
     }
 
     /// What to do next: `("start", member, session id or None)`, `("check", member)`,
     /// `("close", member)`, `("give", ticket, member)`, `("refuse", ticket, exception)`.
     fn next<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let action = {
-            let (mut policy, now) = self.lock();
+            let (mut policy, now) = self.lock()?;
             policy.next(now)
         };
         let Some(action) = action else {
@@ -125,14 +141,14 @@ impl PoolPolicy {
     }
 
     /// Seconds until `next` has to be asked again.
-    fn timeout(&self) -> Option<f64> {
-        let (policy, now) = self.lock();
-        let due = policy.deadline()?;
-        Some(due.saturating_sub(now) as f64 / 1000.0)
+    fn timeout(&self) -> PyResult<Option<f64>> {
+        let (policy, now) = self.lock()?;
+        let due = policy.deadline();
+        Ok(due.map(|due| due.saturating_sub(now) as f64 / 1000.0))
     }
 
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let stats = self.lock().0.stats();
+        let stats = self.lock()?.0.stats();
         let counts = [
             ("warm", stats.warm as u64),
             ("parked", stats.parked as u64),

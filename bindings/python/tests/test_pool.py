@@ -286,3 +286,94 @@ def test_one_file_is_no_recording_of_several_sessions(tmp_path: Path) -> None:
     for make in (towline.Pool, towline.SessionPool):
         with pytest.raises(ValueError, match="option record names one file"):
             make(options)
+
+
+@pytest.mark.parametrize("pool", [Pool, SessionPool])
+def test_limits_that_are_none_are_named(cli: FakeCli, pool: Any) -> None:
+    options = chat(cli)
+    nan, infinity = float("nan"), float("inf")
+    for name in ("idle_timeout", "check_interval", "check_timeout", "take_timeout"):
+        for value, error in ((nan, ValueError), (-1.5, ValueError), ("1", TypeError)):
+            with pytest.raises(error, match=name):
+                pool(options, size=0, **{name: value})
+        if name == "check_timeout":
+            with pytest.raises(ValueError, match=name):
+                pool(options, size=0, check_timeout=infinity)
+        else:
+            pool(options, size=0, **{name: infinity})
+            pool(options, size=0, **{name: 1e300})
+    for name in ("size", "max_sessions"):
+        for bad in (-1, 1 << 70):
+            with pytest.raises(ValueError, match=name):
+                pool(options, **{name: bad})
+        for odd in (1.5, "2", True):
+            with pytest.raises(TypeError, match=name):
+                pool(options, **{name: odd})
+    with pytest.raises(ValueError, match="size"):
+        pool(options, size=1_000_000)
+
+
+def test_a_wait_that_is_none_is_named(cli: FakeCli, run: Run) -> None:
+    async def main() -> None:
+        async with Pool(chat(cli), size=0) as pool:
+            for bad in (float("nan"), -2.0):
+                with pytest.raises(ValueError, match="timeout"):
+                    await pool.take(timeout=bad)
+            client = await pool.take(timeout=float("inf"))
+            assert (await ask(client)).result is not None
+            await client.disconnect()
+
+    run(main)
+    with SessionPool(chat(cli), size=0) as pool:
+        for bad in (float("nan"), -2.0):
+            with pytest.raises(ValueError, match="timeout"):
+                pool.take(timeout=bad)
+        with pool.session() as session:
+            assert session.ask("hi").result is not None
+
+
+def test_those_that_are_open_are_hits_without_an_event_loop(cli: FakeCli) -> None:
+    with SessionPool(chat(cli), size=2, max_sessions=2) as pool:
+        pool.poll()
+        first = pool.take()
+        second = pool.take()
+        assert (pool.stats()["hits"], pool.stats()["misses"]) == (2, 0)
+        first.close()
+        second.close()
+    with SessionPool(chat(cli), size=1, max_sessions=1) as pool:
+        # Nobody has looked at it, and yet it is open.
+        [place] = pool._places.values()
+        while not place.engine.is_open():
+            time.sleep(0.01)
+        with pool.session():
+            assert (pool.stats()["hits"], pool.stats()["misses"]) == (1, 0)
+    with SessionPool(chat(cli), size=0) as pool, pool.session():
+        assert (pool.stats()["hits"], pool.stats()["misses"]) == (0, 1)
+
+
+@pytest.mark.parametrize("kind", [Pool, SessionPool])
+def test_a_child_of_fork_is_refused(cli: FakeCli, kind: Any) -> None:
+    pool = kind(chat(cli), size=0)
+    if kind is SessionPool:
+        # Whoever had the lock at that moment is not in the child.
+        pool._changed.acquire()
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            told = []
+            for call in (pool.stats, *((pool.take, pool.poll) if kind is SessionPool else ())):
+                try:
+                    call()
+                    told.append("nothing")
+                except CLIConnectionError as error:
+                    told.append(str(error))
+            os.write(writing, "\n".join(told).encode())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as answers:
+        told = answers.read().splitlines()
+    os.waitpid(child, 0)
+    assert len(told) == (3 if kind is SessionPool else 1)
+    assert all("fork" in text for text in told), told

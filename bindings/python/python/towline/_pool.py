@@ -15,6 +15,34 @@ if TYPE_CHECKING:
 SIGN_OF_LIFE = "get_binary_version"
 
 
+# Longer than anything lasts, in seconds: no limit.
+FOR_EVER = 1e12
+
+
+def milliseconds(option: str, seconds: float | None) -> int | None:
+    """A time limit as the core takes it; infinity is none.
+
+    Raises:
+        TypeError: it is no number.
+        ValueError: it is negative, or not a number.
+    """
+    if seconds is None:
+        return None
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
+        raise TypeError(f"{option}: a number of seconds or None, not {type(seconds).__name__}")
+    if not seconds >= 0:
+        raise ValueError(f"{option}: {seconds} is no number of seconds")
+    return None if seconds >= FOR_EVER else int(seconds * 1000)
+
+
+def _count(option: str, value: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{option}: a whole number, not {type(value).__name__}")
+    if not 0 <= value < 1 << 32:
+        raise ValueError(f"{option}: {value} is no number of sessions")
+    return value
+
+
 class Limits:
     """The limits of a pool, as the core takes them."""
 
@@ -27,16 +55,18 @@ class Limits:
         check_timeout: float,
         take_timeout: float | None,
     ) -> None:
-        def ms(seconds: float | None) -> int | None:
-            return None if seconds is None else int(seconds * 1000)
-
+        check = milliseconds("check_timeout", check_timeout)
+        if check is None:
+            raise ValueError(
+                "check_timeout: a check has to have an end; check_interval=None is none"
+            )
         self._document: dict[str, Any] = {
-            "size": size,
-            "maxSessions": max_sessions,
-            "idleTimeoutMs": ms(idle_timeout),
-            "checkIntervalMs": ms(check_interval),
-            "checkTimeoutMs": ms(check_timeout),
-            "takeTimeoutMs": ms(take_timeout),
+            "size": _count("size", size),
+            "maxSessions": None if max_sessions is None else _count("max_sessions", max_sessions),
+            "idleTimeoutMs": milliseconds("idle_timeout", idle_timeout),
+            "checkIntervalMs": milliseconds("check_interval", check_interval),
+            "checkTimeoutMs": check,
+            "takeTimeoutMs": milliseconds("take_timeout", take_timeout),
         }
 
     def document(self) -> str:

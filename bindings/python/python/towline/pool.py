@@ -9,7 +9,7 @@ import towline
 
 from . import _native
 from ._errors import ClaudeSDKError, CLIConnectionError, ProcessError
-from ._pool import SIGN_OF_LIFE, Limits, check_options, is_timeout, put_back_key
+from ._pool import SIGN_OF_LIFE, Limits, check_options, is_timeout, milliseconds, put_back_key
 
 if TYPE_CHECKING:
     from ._engine.engine import Engine
@@ -113,14 +113,15 @@ class Pool:
 
         Raises:
             CLIConnectionError: all sessions are in use, or the pool is closed.
+            ValueError: `timeout` is no time.
             ClaudeSDKError: what the start failed with.
         """
         loop = self._loop()
-        if timeout is not None and timeout < 0:
+        if timeout == -1.0:
             timeout = self._take_timeout
+        limit = milliseconds("timeout", timeout)
         served = loop.event()
         outcome: list[Any] = []
-        limit = None if timeout is None else int(timeout * 1000)
         ticket = self._policy.take(session_id, limit)
         self._tickets[ticket] = (served, outcome)
         self._settle()

@@ -11,7 +11,7 @@ import towline
 
 from . import _native
 from ._errors import ClaudeSDKError, CLIConnectionError, ProcessError
-from ._pool import SIGN_OF_LIFE, Limits, check_options, is_timeout, put_back_key
+from ._pool import SIGN_OF_LIFE, Limits, check_options, is_timeout, milliseconds, put_back_key
 
 if TYPE_CHECKING:
     from ._engine.blocking import BlockingEngine
@@ -100,11 +100,14 @@ class SessionPool:
 
         Raises:
             CLIConnectionError: all sessions are in use, or the pool is closed.
+            ValueError: `timeout` is no time.
             ClaudeSDKError: what the start failed with.
         """
-        if timeout is not None and timeout < 0:
+        if timeout == -1.0:
             timeout = self._take_timeout
-        limit = None if timeout is None else int(timeout * 1000)
+        limit = milliseconds("timeout", timeout)
+        self._policy.is_closed()
+        self._see_who_is_open()
         with self._changed:
             ticket = self._policy.take(session_id, limit)
         try:
@@ -133,6 +136,7 @@ class SessionPool:
                 caller's.
             ValueError: it is not of this pool.
         """
+        self._policy.is_closed()
         with self._changed:
             number, place = self._member(session)
             key = put_back_key(place.engine.session)
@@ -176,6 +180,7 @@ class SessionPool:
     def close(self) -> None:
         """Ends all sessions that nobody has, at the same time, within the graces of the options.
         Those in use are their users'."""
+        self._policy.is_closed()
         with self._changed:
             self._policy.close()
         self._work(self._policy.is_empty)
@@ -190,6 +195,8 @@ class SessionPool:
 
     def _work(self, done: Any) -> None:
         """Does what there is to do until something is so, or waits for the threads that do."""
+        # In a child of fork() this says so, where the lock might be held for ever.
+        self._policy.is_closed()
         while True:
             with self._changed:
                 self._settle()
@@ -215,6 +222,26 @@ class SessionPool:
                 with self._changed:
                     place.busy = False
                     self._changed.notify_all()
+
+    def _see_who_is_open(self) -> None:
+        """Notes those whose CLI has answered by now, so that they can be given at once."""
+        with self._changed:
+            found = [
+                (number, place)
+                for number, place in self._places.items()
+                if place.work == "open" and not place.busy
+            ]
+            for _, place in found:
+                place.busy = True
+        try:
+            for number, place in found:
+                if place.engine.is_open():
+                    self._do(number, place)
+        finally:
+            with self._changed:
+                for _, place in found:
+                    place.busy = False
+                self._changed.notify_all()
 
     def _do(self, number: int, place: _Place) -> None:
         work, place.work = place.work, None

@@ -88,10 +88,10 @@ class BlockingEngine:
                     self._working = 0
                     self._progress.notify_all()
 
-    def _work(self) -> None:
+    def _work(self, limit: float = SLICE) -> None:
         events = self._events
         if not events:
-            self.session.wait(SLICE, BATCH, events, self._hook, self._permission)
+            self.session.wait(limit, BATCH, events, self._hook, self._permission)
         while events:
             event = events.pop(0)
             kind = event[0]
@@ -232,6 +232,12 @@ class BlockingEngine:
             return self._loop.run_until_complete(value)
 
     # What the program wants.
+
+    def is_open(self) -> bool:
+        """Whether the session is open, by what has come by now; for who alone uses it."""
+        if not self._open and not self._over:
+            self._work(0.0)
+        return self._open
 
     def connected(self) -> None:
         """Waits until the session is open, and raises if it does not get there."""
