@@ -5,6 +5,7 @@ import os
 import signal
 import threading
 import time
+from typing import Any
 
 import pytest
 import towline
@@ -155,3 +156,42 @@ def test_after_fork_the_child_is_told(cli: FakeCli) -> None:
         os.close(writing)
         assert text.startswith("CLIConnectionError") and "fork" in text
         assert open_session.ask("a").result == "1"
+
+
+def test_it_has_the_requests_that_a_client_has() -> None:
+    """By the same names, with the same parameters."""
+    import inspect
+
+    conversation = {
+        "connect",
+        "request",
+        "query",
+        "receive_messages",
+        "receive_response",
+        "disconnect",
+    }
+    for name in dir(towline.ClaudeSDKClient):
+        if name.startswith("_") or name in conversation:
+            continue
+        theirs = getattr(towline.ClaudeSDKClient, name)
+        ours = getattr(towline.Session, name)
+        if callable(theirs):
+            named = set(inspect.signature(theirs).parameters)
+            assert named <= set(inspect.signature(ours).parameters), name
+
+
+def test_mcp_requests_by_their_official_names(cli: FakeCli) -> None:
+    def asked(subtype: str) -> list[Any]:
+        return [{"expect": {"request": {"subtype": subtype}}}, {"answer": {"mcpServers": []}}]
+
+    cli.script(
+        *asked("mcp_status"),
+        *asked("mcp_reconnect"),
+        *asked("mcp_toggle"),
+    )
+    with towline.Session(towline.ClaudeAgentOptions(cli_path=cli.path)) as session:
+        assert session.get_mcp_status() == {"mcpServers": []}
+        session.reconnect_mcp_server("a")
+        session.toggle_mcp_server("a", False)
+        assert session.get_server_info() == session.info
+    assert not cli.failures()

@@ -105,11 +105,26 @@ impl TemporaryPostgres {
         let Some(mut server) = self.server.take() else {
             return;
         };
+        signal_all(&server, libc::SIGCONT);
         if let Ok(pid) = i32::try_from(server.id()) {
             // SAFETY: the pid is that of a child that has not been waited for.
             unsafe { libc::kill(pid, libc::SIGQUIT) };
         }
         let _ = server.wait();
+    }
+
+    /// The server hangs: it takes what it is sent, and does nothing any more.
+    pub fn freeze(&self) {
+        if let Some(server) = &self.server {
+            signal_all(server, libc::SIGSTOP);
+        }
+    }
+
+    /// It goes on.
+    pub fn thaw(&self) {
+        if let Some(server) = &self.server {
+            signal_all(server, libc::SIGCONT);
+        }
     }
 
     /// The server refuses to run as root.
@@ -128,6 +143,21 @@ impl TemporaryPostgres {
 impl Drop for TemporaryPostgres {
     fn drop(&mut self) {
         self.stop();
+    }
+}
+
+/// Signals the server and those of its processes that there are.
+fn signal_all(server: &Child, signal: i32) {
+    let id = server.id();
+    let children = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children"));
+    let children = children.unwrap_or_default();
+    let children = children
+        .split_whitespace()
+        .filter_map(|pid| pid.parse().ok());
+    for pid in i32::try_from(id).ok().into_iter().chain(children) {
+        // SAFETY: the server has not been waited for, and neither has it waited while it is stopped;
+        // before that the worst is that a process of its own has just gone.
+        unsafe { libc::kill(pid, signal) };
     }
 }
 

@@ -140,6 +140,10 @@ class TimedOut(Exception):
     """Something has taken too long."""
 
 
+LAST_WORDS = 0.1
+"""Seconds that a cancelled call of a store has to end."""
+
+
 def in_trio() -> bool:
     """Whether the running task is one of trio's."""
     trio = sys.modules.get("trio")
@@ -177,7 +181,8 @@ async def within(timeout_ms: int | None, work: Awaitable[T]) -> T:
     if done:
         return waited.result()
     waited.cancel()
-    await asyncio.wait([waited])
+    # What does not mind that is left behind.
+    await asyncio.wait([waited], timeout=LAST_WORDS)
     raise TimedOut
 
 
@@ -205,11 +210,37 @@ async def together(works: list[Coroutine[Any, Any, None]]) -> None:
 
 
 async def to_thread(function: Callable[..., T], *arguments: Any) -> T:
-    """Does something that blocks, off the event loop."""
+    """Does something that blocks, off the event loop, in a thread that keeps no process from its
+    end: a store may not answer for long."""
     if in_trio():
         import trio
 
-        return await trio.to_thread.run_sync(function, *arguments)
+        return await trio.to_thread.run_sync(function, *arguments, abandon_on_cancel=True)
     import asyncio
+    from threading import Thread
 
-    return await asyncio.to_thread(function, *arguments)
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[T] = loop.create_future()
+
+    def settle(result: Any, error: BaseException | None) -> None:
+        if done.done():
+            return
+        if error is None:
+            done.set_result(result)
+        else:
+            done.set_exception(error)
+
+    def run() -> None:
+        result, failure = None, None
+        try:
+            result = function(*arguments)
+        except BaseException as error:
+            failure = error
+        try:
+            loop.call_soon_threadsafe(settle, result, failure)
+        except RuntimeError:
+            # The loop is over, and nobody waits any more.
+            pass
+
+    Thread(target=run, name="towline-store", daemon=True).start()
+    return await done

@@ -107,6 +107,23 @@ class Session(Controls):
     def _control(self, subtype: str, fields: dict[str, Any]) -> dict[str, Any]:
         return self._connected().request(subtype, fields)
 
+    def get_mcp_status(self) -> "towline.McpStatusResponse":
+        """How the MCP servers are."""
+        answer: Any = self._control("mcp_status", {})
+        return answer  # type: ignore[no-any-return]
+
+    def reconnect_mcp_server(self, server_name: str) -> None:
+        """Connects an MCP server again."""
+        self._control("mcp_reconnect", {"serverName": server_name})
+
+    def toggle_mcp_server(self, server_name: str, enabled: bool) -> None:
+        """Turns an MCP server on or off."""
+        self._control("mcp_toggle", {"serverName": server_name, "enabled": enabled})
+
+    def get_server_info(self) -> dict[str, Any] | None:
+        """As `info`."""
+        return self._connected().session.capabilities()
+
     @property
     def info(self) -> dict[str, Any]:
         """The CLI's answer to `initialize`: commands, agents, models, …"""

@@ -39,6 +39,10 @@ struct Queue {
     open: BTreeMap<CallId, Option<Result<StoreAnswer, StoreError>>>,
 }
 
+/// How long each call may take unless the task says otherwise: as long as one that loads a session to
+/// be resumed.
+const CALL_TIMEOUT_MS: u64 = 60_000;
+
 /// The store as a task sees it: calls that somebody else does.
 #[derive(Debug, Clone)]
 pub struct Calls {
@@ -237,7 +241,7 @@ impl<T: 'static> StoreTask<T> {
         let calls = Calls {
             queue: Arc::default(),
             capabilities,
-            timeout_ms: None,
+            timeout_ms: Some(CALL_TIMEOUT_MS),
         };
         StoreTask {
             work: Some(Box::pin(work(calls.clone()))),

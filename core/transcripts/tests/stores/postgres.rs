@@ -2,6 +2,7 @@
 
 use std::sync::Mutex;
 use std::thread;
+use std::time::{Duration, Instant};
 
 use super::crash::killed_appenders_lose_nothing;
 use super::shared::{four_writers_lose_nothing, openings_share};
@@ -9,7 +10,7 @@ use super::support::{batch, key, load, numbers};
 use postgres::{Client, NoTls};
 use towline_testkit::TemporaryPostgres;
 use towline_transcripts::store::conformance::check_strict;
-use towline_transcripts::store::{open, Entry, PostgresStore};
+use towline_transcripts::store::{open, Entry, PostgresStore, StoreErrorKind};
 
 fn server() -> TemporaryPostgres {
     TemporaryPostgres::start().unwrap()
@@ -159,4 +160,28 @@ fn an_asynchronous_task_is_not_blocked() {
     let refused = runtime.block_on(async { store.load(&key()).unwrap_err() });
     assert!(refused.message.contains("asynchronous task"), "{refused}");
     assert!(store.load(&key()).unwrap().is_none());
+}
+
+#[test]
+fn a_server_that_hangs_is_given_up() {
+    let server = server();
+    let url = format!("{}&answer_timeout=0.3", server.url());
+    let store = open(&url).unwrap();
+    store.append(&key(), &batch(1, 0)).unwrap();
+    server.freeze();
+    let begun = Instant::now();
+    let late = store.append(&key(), &batch(1, 5)).unwrap_err();
+    assert_eq!(late.kind, StoreErrorKind::Timeout);
+    assert!(late.message.contains("answer_timeout"), "{late}");
+    let late = store.load(&key()).unwrap_err();
+    assert_eq!(late.kind, StoreErrorKind::Timeout, "over a new connection");
+    let late = open(&url).err().unwrap();
+    assert_eq!(late.kind, StoreErrorKind::Timeout);
+    assert!(begun.elapsed() < Duration::from_secs(10));
+    server.thaw();
+    store.append(&key(), &batch(1, 10)).unwrap();
+    let kept = numbers(&load(&*store), 1);
+    assert!(kept.contains(&0) && kept.contains(&10), "{kept:?}");
+    let wrong = open(&format!("{}&answer_timeout=soon", server.url()));
+    assert!(wrong.err().unwrap().message.contains("answer_timeout"));
 }

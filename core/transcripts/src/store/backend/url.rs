@@ -16,7 +16,8 @@ const KNOWN: &str =
 /// - `dir:PATH` or `file:///absolute/path` — a folder of JSON lines files laid out as the CLI's
 ///   `projects`; in a `file://` URL `%20` is a space;
 /// - `postgres://user@host/database?…` — a database that many hosts share (the feature `postgres`);
-///   the parameters of `libpq`. `sslmode` is `disable`, `prefer` (the default), `require`, `verify-ca`
+///   the parameters of `libpq`, and `answer_timeout`: the seconds that a call may take (60; 0 is no
+///   limit). `sslmode` is `disable`, `prefer` (the default), `require`, `verify-ca`
 ///   or `verify-full`, `sslrootcert` a file of certificates that are trusted (else those of the
 ///   system are). TLS needs the feature `postgres-tls`; without it `prefer` is as `disable`, and
 ///   what goes beyond is an error.

@@ -1,9 +1,10 @@
 //! What a `postgres://` URL says, and what of it is about TLS.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
-use postgres::config::SslMode;
-use postgres::Config;
+use tokio_postgres::config::SslMode;
+use tokio_postgres::Config;
 
 use super::super::url::percent_decoded;
 use super::told;
@@ -27,6 +28,8 @@ pub(super) struct Address {
     pub(super) proof: Proof,
     /// `sslrootcert`: a file of trusted certificates; else those of the system.
     pub(super) roots: Option<PathBuf>,
+    /// `answer_timeout`: how long a call may take; `Some(None)` is for ever.
+    pub(super) answer: Option<Option<Duration>>,
 }
 
 impl Address {
@@ -36,6 +39,7 @@ impl Address {
         let mut mode = SslMode::Prefer;
         let mut proof = Proof::None;
         let mut roots = None;
+        let mut answer = None;
         for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
             match parameter.split_once('=') {
                 Some(("sslmode", name)) => (mode, proof) = mode_named(name)?,
@@ -45,13 +49,14 @@ impl Address {
                         .filter(|path| path != "system")
                         .map(PathBuf::from);
                 }
+                Some(("answer_timeout", seconds)) => answer = Some(limit_of(seconds)?),
                 _ => rest.push(parameter),
             }
         }
         // The URL may hold a password: it is not repeated.
         let mut config: Config = format!("{place}?{}", rest.join("&"))
             .parse()
-            .map_err(|error: postgres::Error| wrong(&told(&error)))?;
+            .map_err(|error: tokio_postgres::Error| wrong(&told(&error)))?;
         config.ssl_mode(mode);
         // With trusted certificates at hand they are used, as libpq does.
         if mode == SslMode::Require && roots.is_some() && proof == Proof::None {
@@ -61,7 +66,19 @@ impl Address {
             config,
             proof,
             roots,
+            answer,
         })
+    }
+}
+
+/// A time in seconds; 0 is no limit.
+fn limit_of(seconds: &str) -> Result<Option<Duration>, StoreError> {
+    let limit = seconds.parse().ok().map(Duration::try_from_secs_f64);
+    match limit {
+        Some(Ok(limit)) => Ok(Some(limit).filter(|limit| !limit.is_zero())),
+        _ => Err(wrong(&format!(
+            "answer_timeout={seconds} is no number of seconds"
+        ))),
     }
 }
 

@@ -8,12 +8,15 @@ mod tls;
 
 use std::collections::VecDeque;
 use std::error::Error as _;
+use std::future::Future;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use postgres::error::{Severity, SqlState};
-use postgres::types::ToSql;
-use postgres::{Client, Statement, Transaction};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::runtime::Runtime;
+use tokio_postgres::error::{Severity, SqlState};
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Client, Connection, Statement, Transaction};
 
 use super::not_yet_there;
 use address::Address;
@@ -24,14 +27,18 @@ use tls::connect;
 
 use crate::store::folding::fold;
 use crate::store::{
-    Capabilities, Entry, SessionKey, SessionStore, SessionSummaryEntry, StoreError, StoreListEntry,
+    Capabilities, Entry, SessionKey, SessionStore, SessionSummaryEntry, StoreError, StoreErrorKind,
+    StoreListEntry,
 };
 
 /// Hosts that open a store at the same time make its tables one after another: "towline".
 const MIGRATION_LOCK: i64 = 0x0074_6f77_6c69_6e65;
 
-/// How long connecting takes at most when the URL sets no limit.
+/// How long connecting to a host takes at most when the URL sets no limit.
 const CONNECT: Duration = Duration::from_secs(10);
+/// How long a call takes at most when the URL sets no limit, opening the store too: a server that is
+/// frozen, or waits for somebody else's lock, acknowledges what it is sent and never answers.
+const ANSWER: Duration = Duration::from_secs(60);
 /// How long sent data stays unacknowledged before the connection counts as lost.
 const UNACKNOWLEDGED: Duration = Duration::from_secs(30);
 
@@ -97,11 +104,23 @@ const SUMMARISE: &str = "UPDATE towline_transcripts SET summary = $2 WHERE id = 
 /// that lost it is tried a second time. Entries with a `uuid` are never there twice then; one without
 /// may be, if the connection broke between the commit and the word of it. Times are the server's.
 ///
+/// A call, opening too, that has no answer within 60 seconds (the parameter `answer_timeout` of the
+/// URL, in seconds; 0 is no limit) fails with [`StoreErrorKind::Timeout`], and the connection is
+/// made anew.
+///
 /// Calls block, and are refused on a thread that runs an asynchronous Tokio task. A store that was
 /// open when its process forked must not be used by the child.
 pub struct PostgresStore {
     address: Address,
-    link: Mutex<Option<Link>>,
+    /// How long a call may take.
+    answer: Option<Duration>,
+    link: Mutex<Option<Open>>,
+}
+
+/// What carries a connection, only while a call waits for it. The connection ends with it.
+struct Open {
+    link: Link,
+    runtime: Runtime,
 }
 
 /// An open connection and what was prepared on it.
@@ -143,11 +162,11 @@ impl Link {
     }
 
     /// Adds entries in one statement; `false` when that cannot be.
-    fn add_to_known(
+    async fn add_to_known(
         &mut self,
         key: &SessionKey,
         entries: &[Entry],
-    ) -> Result<bool, postgres::Error> {
+    ) -> Result<bool, tokio_postgres::Error> {
         let Some(known) = self.forget(key) else {
             return Ok(false);
         };
@@ -160,7 +179,7 @@ impl Link {
         };
         let values: [&(dyn ToSql + Sync); 5] =
             [&known.id, &known.summary, &summary, &uuids, &texts];
-        match self.client.execute(&self.add, &values) {
+        match self.client.execute(&self.add, &values).await {
             Ok(0) => Ok(false),
             Ok(_) => {
                 self.remember(Known { summary, ..known });
@@ -172,15 +191,15 @@ impl Link {
     }
 
     /// Adds what is not there yet.
-    fn add_what_is_new(
+    async fn add_what_is_new(
         &mut self,
         key: &SessionKey,
         entries: &[Entry],
-    ) -> Result<(), postgres::Error> {
-        let mut change = self.client.transaction()?;
+    ) -> Result<(), tokio_postgres::Error> {
+        let mut change = self.client.transaction().await?;
         let statements = (&self.touch, &self.present, &self.insert, &self.summarise);
-        let (id, summary) = add(&mut change, statements, key, entries)?;
-        change.commit()?;
+        let (id, summary) = add(&mut change, statements, key, entries).await?;
+        change.commit().await?;
         let key = key.clone();
         self.remember(Known { key, id, summary });
         Ok(())
@@ -214,17 +233,18 @@ impl PostgresStore {
             config.application_name("towline");
         }
         let store = PostgresStore {
+            answer: address.answer.unwrap_or(Some(ANSWER)),
             address,
             link: Mutex::new(None),
         };
-        store.with(|_| Ok(()))?;
+        store.with(async |_| Ok(()))?;
         Ok(store)
     }
 
     /// Does `work` on the connection; once more on a new one if it was lost on the way.
     fn with<T>(
         &self,
-        work: impl Fn(&mut Link) -> Result<T, postgres::Error>,
+        work: impl AsyncFn(&mut Link) -> Result<T, tokio_postgres::Error>,
     ) -> Result<T, StoreError> {
         if tokio::runtime::Handle::try_current().is_ok() {
             return Err(StoreError::failed(
@@ -234,40 +254,66 @@ impl PostgresStore {
         let mut slot = self.link.lock().unwrap_or_else(PoisonError::into_inner);
         let mut again = slot.is_some();
         loop {
-            let link = match slot.take() {
-                Some(link) if !link.client.is_closed() => slot.insert(link),
-                _ => slot.insert(self.connect()?),
+            let Open { mut link, runtime } = match slot.take() {
+                Some(open) if !open.link.client.is_closed() => open,
+                _ => self.connect()?,
             };
-            match work(link) {
-                Ok(done) => return Ok(done),
+            // A connection that has not answered in time is not kept: its answer may come yet.
+            match runtime.block_on(self.in_time(work(&mut link)))? {
                 Err(error) if ends_connection(&error) || link.client.is_closed() => {
-                    *slot = None;
                     if !std::mem::take(&mut again) {
                         return Err(failure(&error));
                     }
                 }
-                Err(error) => return Err(failure(&error)),
+                done => {
+                    *slot = Some(Open { link, runtime });
+                    return done.map_err(|error| failure(&error));
+                }
             }
         }
     }
 
-    fn connect(&self) -> Result<Link, StoreError> {
-        let mut client = connect(&self.address.config, &self.address)?;
-        migrate(&mut client)?;
-        let mut prepare = |text| client.prepare(text).map_err(|error| failure(&error));
+    /// Waits for an answer as long as there is time.
+    async fn in_time<T>(&self, answer: impl Future<Output = T>) -> Result<T, StoreError> {
+        let Some(limit) = self.answer else {
+            return Ok(answer.await);
+        };
+        let late = |_| StoreError {
+            kind: StoreErrorKind::Timeout,
+            message: format!(
+                "PostgreSQL has not answered within {} s (answer_timeout in the URL)",
+                limit.as_secs_f64()
+            ),
+        };
+        tokio::time::timeout(limit, answer).await.map_err(late)
+    }
+
+    fn connect(&self) -> Result<Open, StoreError> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(StoreError::failed)?;
+        let link = runtime.block_on(self.in_time(self.link()))??;
+        Ok(Open { link, runtime })
+    }
+
+    async fn link(&self) -> Result<Link, StoreError> {
+        let mut client = connect(&self.address.config, &self.address).await?;
+        migrate(&mut client).await?;
+        let prepare = async |text| client.prepare(text).await.map_err(|error| failure(&error));
         Ok(Link {
-            touch: prepare(TOUCH)?,
-            present: prepare(PRESENT)?,
-            insert: prepare(INSERT)?,
-            summarise: prepare(SUMMARISE)?,
-            add: prepare(ADD)?,
+            touch: prepare(TOUCH).await?,
+            present: prepare(PRESENT).await?,
+            insert: prepare(INSERT).await?,
+            summarise: prepare(SUMMARISE).await?,
+            add: prepare(ADD).await?,
             known: VecDeque::new(),
             client,
         })
     }
 }
 
-fn migrate(client: &mut Client) -> Result<(), StoreError> {
+async fn migrate(client: &mut Client) -> Result<(), StoreError> {
     let current = "SELECT version FROM towline_schema";
     let known = i32::try_from(MIGRATIONS.len()).unwrap_or(i32::MAX);
     let check = |version: i32| match version > known {
@@ -279,45 +325,53 @@ fn migrate(client: &mut Client) -> Result<(), StoreError> {
     };
     // Without a lock, and without the right to make tables, where nothing is to be done.
     let exists = "SELECT to_regclass('towline_schema') IS NOT NULL";
-    let run = |client: &mut Client| -> Result<i32, postgres::Error> {
-        if client.query_one(exists, &[])?.get(0) {
-            let version: i32 = client.query_one(current, &[])?.get(0);
+    let run = async {
+        if client.query_one(exists, &[]).await?.get(0) {
+            let version: i32 = client.query_one(current, &[]).await?.get(0);
             if version >= known {
                 return Ok(version);
             }
         }
-        let mut change = client.transaction()?;
-        change.execute("SELECT pg_advisory_xact_lock($1)", &[&MIGRATION_LOCK])?;
+        let change = client.transaction().await?;
+        change
+            .execute("SELECT pg_advisory_xact_lock($1)", &[&MIGRATION_LOCK])
+            .await?;
         // What was looked up above may have been made since by the host that held the lock.
-        change.batch_execute(
-            "CREATE TABLE IF NOT EXISTS towline_schema (version integer NOT NULL);
+        change
+            .batch_execute(
+                "CREATE TABLE IF NOT EXISTS towline_schema (version integer NOT NULL);
              INSERT INTO towline_schema
              SELECT 0 WHERE NOT EXISTS (SELECT FROM towline_schema)",
-        )?;
-        let version: i32 = change.query_one(current, &[])?.get(0);
+            )
+            .await?;
+        let version: i32 = change.query_one(current, &[]).await?.get(0);
         let done = usize::try_from(version).unwrap_or(0);
         for step in MIGRATIONS.iter().skip(done) {
-            change.batch_execute(step)?;
+            change.batch_execute(step).await?;
         }
         if version < known {
-            change.execute("UPDATE towline_schema SET version = $1", &[&known])?;
+            change
+                .execute("UPDATE towline_schema SET version = $1", &[&known])
+                .await?;
         }
-        change.commit()?;
-        Ok(version)
+        change.commit().await?;
+        Ok::<i32, tokio_postgres::Error>(version)
     };
-    check(run(client).map_err(|error| failure(&error))?)
+    check(run.await.map_err(|error| failure(&error))?)
 }
 
 /// Adds what is not there yet, under the lock on the transcript's row; the row and its summary.
-fn add(
+async fn add(
     change: &mut Transaction<'_>,
     statements: (&Statement, &Statement, &Statement, &Statement),
     key: &SessionKey,
     entries: &[Entry],
-) -> Result<(i64, Option<String>), postgres::Error> {
+) -> Result<(i64, Option<String>), tokio_postgres::Error> {
     let (touch, present, insert, summarise) = statements;
     let subpath = key.subpath().unwrap_or_default();
-    let row = change.query_one(touch, &[&key.project_key, &key.session_id, &subpath])?;
+    let row = change
+        .query_one(touch, &[&key.project_key, &key.session_id, &subpath])
+        .await?;
     let (id, summary): (i64, Option<String>) = (row.get(0), row.get(1));
     let uuids: Vec<String> = entries
         .iter()
@@ -325,7 +379,7 @@ fn add(
         .collect();
     let mut there = std::collections::HashSet::new();
     if !uuids.is_empty() {
-        for row in change.query(present, &[&id, &uuids])? {
+        for row in change.query(present, &[&id, &uuids]).await? {
             there.insert(row.get::<_, String>(0));
         }
     }
@@ -335,13 +389,13 @@ fn add(
     }
     let (uuids, added): (Vec<Option<String>>, Vec<&Entry>) = fresh.into_iter().unzip();
     let texts: Vec<&str> = added.iter().map(|entry| entry.as_str()).collect();
-    change.execute(insert, &[&id, &uuids, &texts])?;
+    change.execute(insert, &[&id, &uuids, &texts]).await?;
     if key.subpath().is_some() {
         return Ok((id, summary));
     }
     let folded = Some(fold(summary.as_deref(), &key.session_id, &added));
     if folded != summary {
-        change.execute(summarise, &[&id, &folded])?;
+        change.execute(summarise, &[&id, &folded]).await?;
     }
     Ok((id, folded))
 }
@@ -355,22 +409,24 @@ impl SessionStore for PostgresStore {
         if entries.is_empty() {
             return Ok(());
         }
-        self.with(|link| match link.add_to_known(key, entries)? {
+        self.with(async |link| match link.add_to_known(key, entries).await? {
             true => Ok(()),
-            false => link.add_what_is_new(key, entries),
+            false => link.add_what_is_new(key, entries).await,
         })
     }
 
     fn load(&self, key: &SessionKey) -> Result<Option<Vec<Entry>>, StoreError> {
         let subpath = key.subpath().unwrap_or_default();
-        let rows = self.with(|link| {
-            link.client.query(
-                "SELECT kept.entry FROM towline_transcripts transcript
+        let rows = self.with(async |link| {
+            link.client
+                .query(
+                    "SELECT kept.entry FROM towline_transcripts transcript
                  LEFT JOIN towline_entries kept ON kept.transcript = transcript.id
                  WHERE project_key = $1 AND session_id = $2 AND subpath = $3
                  ORDER BY kept.seq",
-                &[&key.project_key, &key.session_id, &subpath],
-            )
+                    &[&key.project_key, &key.session_id, &subpath],
+                )
+                .await
         })?;
         if rows.is_empty() {
             return Ok(None);
@@ -381,12 +437,14 @@ impl SessionStore for PostgresStore {
     }
 
     fn list_sessions(&self, project_key: &str) -> Result<Vec<StoreListEntry>, StoreError> {
-        let rows = self.with(|link| {
-            link.client.query(
-                "SELECT session_id, mtime FROM towline_transcripts
+        let rows = self.with(async |link| {
+            link.client
+                .query(
+                    "SELECT session_id, mtime FROM towline_transcripts
                  WHERE project_key = $1 AND subpath = ''",
-                &[&project_key],
-            )
+                    &[&project_key],
+                )
+                .await
         })?;
         let sessions = rows.iter().map(|row| StoreListEntry {
             session_id: row.get(0),
@@ -399,12 +457,14 @@ impl SessionStore for PostgresStore {
         &self,
         project_key: &str,
     ) -> Result<Vec<SessionSummaryEntry>, StoreError> {
-        let rows = self.with(|link| {
-            link.client.query(
-                "SELECT session_id, mtime, summary FROM towline_transcripts
+        let rows = self.with(async |link| {
+            link.client
+                .query(
+                    "SELECT session_id, mtime, summary FROM towline_transcripts
                  WHERE project_key = $1 AND subpath = '' AND summary IS NOT NULL",
-                &[&project_key],
-            )
+                    &[&project_key],
+                )
+                .await
         })?;
         rows.iter()
             .map(|row| SessionSummaryEntry::new(row.get::<_, String>(0), row.get(1), row.get(2)))
@@ -412,24 +472,28 @@ impl SessionStore for PostgresStore {
     }
 
     fn delete(&self, key: &SessionKey) -> Result<(), StoreError> {
-        self.with(|link| {
-            link.client.execute(
-                "DELETE FROM towline_transcripts
+        self.with(async |link| {
+            link.client
+                .execute(
+                    "DELETE FROM towline_transcripts
                  WHERE project_key = $1 AND session_id = $2
                  AND ($3::text IS NULL OR subpath = $3)",
-                &[&key.project_key, &key.session_id, &key.subpath()],
-            )
+                    &[&key.project_key, &key.session_id, &key.subpath()],
+                )
+                .await
         })?;
         Ok(())
     }
 
     fn list_subkeys(&self, project_key: &str, session_id: &str) -> Result<Vec<String>, StoreError> {
-        let rows = self.with(|link| {
-            link.client.query(
-                "SELECT subpath FROM towline_transcripts
+        let rows = self.with(async |link| {
+            link.client
+                .query(
+                    "SELECT subpath FROM towline_transcripts
                  WHERE project_key = $1 AND session_id = $2 AND subpath <> ''",
-                &[&project_key, &session_id],
-            )
+                    &[&project_key, &session_id],
+                )
+                .await
         })?;
         Ok(rows.iter().map(|row| row.get(0)).collect())
     }
@@ -437,19 +501,40 @@ impl SessionStore for PostgresStore {
 
 /// Whether the connection is lost with this error: the server may have said so before it is seen
 /// to be closed.
-fn ends_connection(error: &postgres::Error) -> bool {
+fn ends_connection(error: &tokio_postgres::Error) -> bool {
     let severity = error
         .as_db_error()
         .and_then(|error| error.parsed_severity());
     error.is_closed() || matches!(severity, Some(Severity::Fatal | Severity::Panic))
 }
 
-fn failure(error: &postgres::Error) -> StoreError {
+/// Has the runtime of the caller carry a connection that was made.
+fn connected<S, T>(
+    made: Result<(Client, Connection<S, T>), tokio_postgres::Error>,
+) -> Result<Client, StoreError>
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    match made {
+        Ok((client, connection)) => {
+            // Whoever uses the client is told of its errors.
+            tokio::spawn(connection);
+            Ok(client)
+        }
+        Err(error) => Err(StoreError::failed(format_args!(
+            "cannot connect to PostgreSQL: {}",
+            told(&error)
+        ))),
+    }
+}
+
+fn failure(error: &tokio_postgres::Error) -> StoreError {
     StoreError::failed(format_args!("PostgreSQL: {}", told(error)))
 }
 
 /// The error with what lies below it; its own text says only of what kind it is.
-fn told(error: &postgres::Error) -> String {
+fn told(error: &tokio_postgres::Error) -> String {
     let mut text = error.to_string();
     let mut below = error.source();
     while let Some(cause) = below {

@@ -1,14 +1,14 @@
 //! A build without TLS.
 
-use postgres::config::SslMode;
-use postgres::{Client, Config, NoTls};
+use tokio_postgres::config::SslMode;
+use tokio_postgres::{Client, Config, NoTls};
 
 use super::address::{Address, Proof};
-use super::told;
+use super::connected;
 use crate::store::StoreError;
 
 /// Connects without TLS, where nothing in the URL asks for it.
-pub(super) fn connect(config: &Config, address: &Address) -> Result<Client, StoreError> {
+pub(super) async fn connect(config: &Config, address: &Address) -> Result<Client, StoreError> {
     let proof = address.proof != Proof::None || address.roots.is_some();
     if proof || config.get_ssl_mode() == SslMode::Require {
         return Err(StoreError::failed(
@@ -16,10 +16,5 @@ pub(super) fn connect(config: &Config, address: &Address) -> Result<Client, Stor
              sslmode=disable over a socket, a private network or a tunnel",
         ));
     }
-    config.connect(NoTls).map_err(|error| {
-        StoreError::failed(format_args!(
-            "cannot connect to PostgreSQL: {}",
-            told(&error)
-        ))
-    })
+    connected(config.connect(NoTls).await)
 }

@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use postgres::{Client, Config};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{verify_server_name, WebPkiServerVerifier};
 use rustls::crypto::{ring, verify_tls12_signature, verify_tls13_signature, CryptoProvider};
@@ -13,14 +12,15 @@ use rustls::server::ParsedCertificate;
 use rustls::{
     CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
 };
+use tokio_postgres::{Client, Config};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::address::{Address, Proof};
-use super::told;
+use super::connected;
 use crate::store::StoreError;
 
 /// Connects as the URL wants it.
-pub(super) fn connect(config: &Config, address: &Address) -> Result<Client, StoreError> {
+pub(super) async fn connect(config: &Config, address: &Address) -> Result<Client, StoreError> {
     let provider = Arc::new(ring::default_provider());
     let verifier = Verifier {
         proof: address.proof,
@@ -33,14 +33,7 @@ pub(super) fn connect(config: &Config, address: &Address) -> Result<Client, Stor
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(verifier))
         .with_no_client_auth();
-    config
-        .connect(MakeRustlsConnect::new(tls))
-        .map_err(|error| {
-            StoreError::failed(format_args!(
-                "cannot connect to PostgreSQL: {}",
-                told(&error)
-            ))
-        })
+    connected(config.connect(MakeRustlsConnect::new(tls)).await)
 }
 
 /// The authorities that are trusted, and the certificates themselves.
