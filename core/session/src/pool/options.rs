@@ -3,16 +3,13 @@
 use serde::{Deserialize, Serialize};
 use towline_protocol::json;
 
-/// A machine has no more processes than this unless it is told so.
-const MOST_WARM: usize = 32_768;
-
 /// How many sessions a pool keeps, and for how long. In JSON the names are `size`, `maxSessions`,
 /// `idleTimeoutMs`, `checkIntervalMs`, `checkTimeoutMs` and `takeTimeoutMs`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct PoolOptions {
     /// Sessions that are open and wait for a first prompt. 0 keeps none ready: the pool then is for
-    /// its limit and for parked conversations. Default 1, at most 32,768.
+    /// its limit and for parked conversations. Default 1, at most 10,000.
     pub size: usize,
     /// Most sessions at a time: those that start, wait, are parked, are in use or end. `None`
     /// (default) is no limit.
@@ -92,10 +89,6 @@ impl PoolOptions {
             Some(0) => Err(PoolError::Options(
                 "maxSessions has to be 1 at least".into(),
             )),
-            _ if self.size > MOST_WARM => Err(PoolError::Options(format!(
-                "size ({}) is more than the {MOST_WARM} sessions that a pool keeps ready",
-                self.size
-            ))),
             Some(most) if most < self.size => Err(PoolError::Options(format!(
                 "size ({}) is more than maxSessions ({most})",
                 self.size
