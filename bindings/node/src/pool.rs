@@ -3,12 +3,31 @@
 use std::cell::RefCell;
 use std::time::Instant;
 
+use napi::bindgen_prelude::{Either, Object};
 use napi_derive::napi;
 use serde_json::{json, Value};
 use towline::pool::{Action, Loss, Member, Policy, Ticket};
-use towline::PoolOptions;
+use towline::protocol::launch::Dialect;
+use towline::{Options, PoolOptions};
 
 use crate::error::{describe, to_js};
+
+/// Those of the options that the core looks at.
+fn looked_at(given: &Object<'_>) -> napi::Result<Options> {
+    let mut options = Options::default();
+    for key in Policy::SESSION_OPTIONS {
+        let name = Dialect::TypeScript.option_name(key);
+        let value = match given.get::<Either<bool, String>>(&name) {
+            Ok(Some(Either::A(flag))) => json!(flag),
+            Ok(Some(Either::B(text))) => json!(text),
+            // What is of no such type is refused at the start.
+            Ok(None) | Err(_) => continue,
+        };
+        let set = options.set(key, &value.to_string());
+        set.map_err(|error| napi::Error::from_reason(error.to_string()))?;
+    }
+    Ok(options)
+}
 
 /// The core's policy, with a clock of its own. Members and tickets are numbers.
 #[napi]
@@ -25,10 +44,11 @@ impl NativePool {
 
 #[napi]
 impl NativePool {
-    /// `options` is a JSON document.
+    /// `limits` is a JSON document, `options` what each session is started with.
     #[napi(constructor)]
-    pub fn new(options: String) -> napi::Result<NativePool> {
-        let policy = PoolOptions::from_json(&options).and_then(Policy::new);
+    pub fn new(limits: String, options: Object<'_>) -> napi::Result<NativePool> {
+        Policy::check_sessions(&looked_at(&options)?).map_err(to_js)?;
+        let policy = PoolOptions::from_json(&limits).and_then(Policy::new);
         Ok(NativePool {
             policy: RefCell::new(policy.map_err(to_js)?),
             epoch: Instant::now(),

@@ -152,7 +152,10 @@ test('a start that fails is told and not repeated at once', async (t) => {
   assert.ok(pool.stats.started <= 4);
   const missing = closed(t, new Pool({ pathToClaudeCodeExecutable: '/no/such/claude' }, { size: 0 }));
   await assert.rejects(missing.take(), { code: 'CLI_NOT_FOUND' });
-  assert.throws(() => new Pool({ resume: SESSION }), { code: 'INVALID_OPTIONS' });
+  for (const [name, value] of Object.entries({ resume: SESSION, continue: true, sessionId: SESSION })) {
+    const message = new RegExp(`^option ${name} is for one session`);
+    assert.throws(() => new Pool({ [name]: value }), { code: 'INVALID_OPTIONS', message });
+  }
   assert.throws(() => new Pool({}, { sise: 1 }), { code: 'INVALID_OPTIONS' });
 });
 

@@ -109,7 +109,7 @@ export interface NativeStore {
 interface Addon {
   NativeHost: new (wake: () => void) => NativeHost;
   NativeSession: new (host: NativeHost, config: string, piped: boolean) => NativeSession;
-  NativePool: new (options: string) => NativePool;
+  NativePool: new (limits: string, options: object) => NativePool;
   NativeStoreTask: new (capabilities: string, operation: string) => NativeStoreTask;
   /** As the constructor of `NativeSession`, off this thread. */
   startSession(

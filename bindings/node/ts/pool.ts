@@ -1,5 +1,4 @@
 /** Sessions started ahead, and conversations kept open. The core decides, this does. */
-import { statSync } from 'node:fs';
 import { fromNative, natively, TowlineError, type NativeError } from './errors.js';
 import { addon, type NativePool } from './native.js';
 import { checkMilliseconds, checkNumbers } from './numbers.js';
@@ -90,17 +89,7 @@ export class Pool implements AsyncDisposable {
     this.options = object('the options of the sessions', options);
     const given = object('the limits of the pool', limits);
     checkNumbers('limit', given);
-    const ofOne = (['resume', 'continue', 'sessionId'] as const).find((name) => this.options[name]);
-    if (ofOne !== undefined) {
-      const text = `option ${ofOne} is for one session and not for those of a pool; take the session by its id instead`;
-      throw new TowlineError('INVALID_OPTIONS', text);
-    }
-    const { record } = this.options;
-    if (record != null && !statSync(record, { throwIfNoEntry: false })?.isDirectory()) {
-      const text = 'option record names one file, and each session of a pool would write it anew; give a folder that is there';
-      throw new TowlineError('INVALID_OPTIONS', text);
-    }
-    this.policy = natively(() => new addon.NativePool(JSON.stringify(given)));
+    this.policy = natively(() => new addon.NativePool(JSON.stringify(given), this.options));
     this.takeTimeoutMs = given.takeTimeoutMs === undefined ? 60_000 : given.takeTimeoutMs;
     this.settle();
   }

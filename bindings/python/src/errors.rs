@@ -73,11 +73,9 @@ pub(crate) fn exception(py: Python<'_>, error: Error) -> PyErr {
     }
 }
 
-/// A pool has no session to give; options by their Python names.
+/// A pool has no session to give.
 fn pool(py: Python<'_>, error: PoolError) -> PyErr {
-    let text = error.to_string();
-    let text = text.replace("maxSessions", "max_sessions");
-    let text = text.replace("takeTimeoutMs", "take_timeout");
+    let text = error.text(Dialect::Python);
     match error {
         PoolError::Options(_) | PoolError::OneSession(_) | PoolError::OneFile(_) => {
             PyValueError::new_err(text)

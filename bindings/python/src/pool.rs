@@ -3,12 +3,42 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use towline::pool::{Action, Loss, Member, Policy, Ticket};
-use towline::PoolOptions;
+use towline::protocol::launch::Dialect;
+use towline::{Options, PoolOptions};
 
 use crate::errors::exception;
+
+/// Those of the options that the core looks at.
+fn looked_at(given: &Bound<'_, PyAny>) -> PyResult<Options> {
+    let py = given.py();
+    let mut options = Options::default();
+    for key in Policy::SESSION_OPTIONS {
+        let name = Dialect::Python.option_name(key);
+        let Some(value) = given.getattr_opt(&*name)?.filter(|value| !value.is_none()) else {
+            continue;
+        };
+        let value = match value.extract::<bool>() {
+            Ok(flag) => flag.to_string(),
+            Err(_) => {
+                let text = py.import("os")?.call_method1("fspath", (value,))?;
+                text_of(&text.extract::<String>()?)
+            }
+        };
+        let set = options.set(key, &value);
+        set.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    }
+    Ok(options)
+}
+
+fn text_of(text: &str) -> String {
+    let mut quoted = String::new();
+    towline::protocol::json::push_string(&mut quoted, text);
+    quoted
+}
 
 /// The core's policy, with a clock of its own. Members and tickets are numbers.
 #[pyclass(frozen, module = "towline._native")]
@@ -32,11 +62,14 @@ impl PoolPolicy {
 
 #[pymethods]
 impl PoolPolicy {
-    /// `options` is a JSON document.
+    /// `limits` is a JSON document, `options` what each session is started with.
     #[new]
-    fn new(py: Python<'_>, options: &str) -> PyResult<PoolPolicy> {
-        let policy = PoolOptions::from_json(options).and_then(Policy::new);
-        let policy = policy.map_err(|error| exception(py, error.into()))?;
+    fn new(limits: &str, options: &Bound<'_, PyAny>) -> PyResult<PoolPolicy> {
+        let py = options.py();
+        let refused = |error: towline::PoolError| exception(py, error.into());
+        Policy::check_sessions(&looked_at(options)?).map_err(refused)?;
+        let policy = PoolOptions::from_json(limits).and_then(Policy::new);
+        let policy = policy.map_err(refused)?;
         Ok(PoolPolicy {
             policy: Mutex::new(policy),
             epoch: Instant::now(),

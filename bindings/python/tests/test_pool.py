@@ -217,8 +217,12 @@ def test_what_cannot_be_put_back_stays_the_callers(cli: FakeCli, run: Run) -> No
 def test_limits_are_checked(cli: FakeCli) -> None:
     with pytest.raises(ValueError, match="max_sessions"):
         Pool(size=2, max_sessions=1)
-    with pytest.raises(ValueError, match="resume"):
+    with pytest.raises(ValueError, match="option resume is for one session"):
         Pool(ClaudeAgentOptions(resume="x"))
+    with pytest.raises(ValueError, match="option continue_conversation is for one session"):
+        Pool(ClaudeAgentOptions(continue_conversation=True))
+    with pytest.raises(ValueError, match="option session_id is for one session"):
+        Pool(ClaudeAgentOptions(session_id="x"))
     with pytest.raises(ValueError, match="session_id"):
         SessionPool(ClaudeAgentOptions(session_id="11111111-2222-4333-8444-555555555555"))
 

@@ -1,14 +1,11 @@
 """What both pools have in common."""
 
-import os
 from typing import TYPE_CHECKING, Any
 
 from ._engine.launching import dumps
 from ._errors import CLIConnectionError
 
 if TYPE_CHECKING:
-    import towline
-
     from . import _native
 
 # Answered by every CLI at once: an older one refuses it, which is an answer too.
@@ -71,26 +68,6 @@ class Limits:
 
     def document(self) -> str:
         return dumps(self._document)
-
-
-def check_options(options: "towline.ClaudeAgentOptions") -> None:
-    """Raises for options that name one conversation.
-
-    Raises:
-        ValueError: says which.
-    """
-    for name in ("resume", "continue_conversation", "session_id"):
-        if getattr(options, name, None):
-            raise ValueError(
-                f"option {name} is for one session and not for those of a pool; take the session by "
-                "its id instead"
-            )
-    record = getattr(options, "record", None)
-    if record is not None and not os.path.isdir(record):
-        raise ValueError(
-            "option record names one file, and each session of a pool would write it anew; give a "
-            "folder that is there"
-        )
 
 
 def put_back_key(session: "_native.Session") -> str | None:

@@ -9,7 +9,7 @@ import towline
 
 from . import _native
 from ._errors import ClaudeSDKError, CLIConnectionError, ProcessError
-from ._pool import SIGN_OF_LIFE, Limits, check_options, is_timeout, milliseconds, put_back_key
+from ._pool import SIGN_OF_LIFE, Limits, is_timeout, milliseconds, put_back_key
 
 if TYPE_CHECKING:
     from ._engine.engine import Engine
@@ -71,7 +71,6 @@ class Pool:
             from .types import ClaudeAgentOptions
 
             options = ClaudeAgentOptions()
-        check_options(options)
         limits = Limits(
             size, max_sessions, idle_timeout, check_interval, check_timeout, take_timeout
         )
@@ -79,7 +78,7 @@ class Pool:
         self.last_failure: BaseException | None = None
         """Why the last start failed, if none has succeeded since."""
         self._take_timeout = take_timeout
-        self._policy = _native.PoolPolicy(limits.document())
+        self._policy = _native.PoolPolicy(limits.document(), options)
         self._bound: Loop | None = None
         self._places: dict[int, _Place] = {}
         self._tickets: dict[int, tuple[Event, list[Any]]] = {}
