@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use support::{library, must, root, tool};
-use towline_testkit::cases::{told, Host, Neighbour, Suite, Verdict};
+use towline_testkit::cases::{exit_code, Arguments, Host, Neighbour, Suite, Way};
 use towline_testkit::Program;
 
 /// How many cases run at once: most of their time they wait.
@@ -23,14 +23,7 @@ const MOMENTS: usize = 4;
 const BUSY_JOBS: usize = 2;
 
 fn main() -> ExitCode {
-    match run() {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(problem) => {
-            eprintln!("{problem}");
-            ExitCode::FAILURE
-        }
-    }
+    exit_code(run)
 }
 
 /// Compiles the driver.
@@ -59,15 +52,9 @@ fn compile(scratch: &Path, sanitized: bool) -> Result<PathBuf, String> {
 }
 
 fn run() -> Result<bool, String> {
-    let (flags, words): (Vec<String>, Vec<String>) = std::env::args()
-        .skip(1)
-        .partition(|argument| argument.starts_with('-'));
-    let suite = || {
-        let mut suite = Suite::load(&root().join("tests/vectors"))?;
-        suite.pick(&words);
-        Ok::<_, String>(suite)
-    };
-    if flags.iter().any(|flag| flag == "--list") {
+    let arguments = Arguments::of_process();
+    let suite = || arguments.suite();
+    if arguments.list {
         for case in suite()?.cases() {
             println!("{}: test", case.id);
         }
@@ -81,11 +68,11 @@ fn run() -> Result<bool, String> {
     let all = chosen.as_deref() == Some(Neighbour::ALL.as_slice());
     let mut runs: Vec<(String, Host, Suite, usize)> = Vec::new();
     let mut moments = Suite::moments(true)?;
-    moments.pick(&words);
+    moments.pick(&arguments.words);
     if all {
         runs.push(("C, moments".into(), plain.clone(), moments, JOBS));
         let mut moments = Suite::moments(true)?;
-        moments.pick(&words);
+        moments.pick(&arguments.words);
         let host = sanitized.clone().arg("--event-loop");
         let how = "C, moments, event loop, sanitized";
         runs.push((how.into(), host, moments, JOBS));
@@ -132,15 +119,11 @@ fn run() -> Result<bool, String> {
             JOBS,
         ));
     }
-    let mut passed = true;
-    for (how, host, suite, jobs) in runs {
-        let report = suite.run(&host, jobs, |case, verdict| {
-            if !verdict.as_ref().is_ok_and(Verdict::passed) {
-                println!("{}", told(case, &how, verdict));
-            }
-        });
-        println!("{how}: {report}");
-        passed &= report.failed.is_empty() && (report.ran > 0 || !words.is_empty());
-    }
-    Ok(passed)
+    let ways = runs.into_iter().map(|(name, host, suite, jobs)| Way {
+        name,
+        host,
+        suite,
+        jobs,
+    });
+    Ok(arguments.run(ways.collect(), false))
 }

@@ -3,38 +3,27 @@
 //! itself, and in an event loop and with the standard library alone, with `TOWLINE_NEIGHBOURS=all`
 //! (`make neighbours`); or the ways that it names.
 
-use std::path::Path;
 use std::process::ExitCode;
 
-use towline_testkit::cases::{told, Host, Neighbour, Suite, Verdict};
+use towline_testkit::cases::{exit_code, Arguments, Host, Neighbour, Suite, Way};
 use towline_testkit::Program;
 
 /// How many cases run at once: most of their time they wait.
 const JOBS: usize = 6;
 
 fn main() -> ExitCode {
-    match run() {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(problem) => {
-            eprintln!("{problem}");
-            ExitCode::FAILURE
-        }
-    }
+    exit_code(run)
 }
 
 fn run() -> Result<bool, String> {
-    let (flags, words): (Vec<String>, Vec<String>) = std::env::args()
-        .skip(1)
-        .partition(|argument| argument.starts_with('-'));
-    let list = flags.iter().any(|flag| flag == "--list");
+    let arguments = Arguments::of_process();
     let host = Host::new(
         env!("CARGO_BIN_EXE_case-driver"),
         Program::FakeCli.locate()?,
     );
     let chosen = Neighbour::chosen()?;
     let all = chosen.as_deref() == Some(Neighbour::ALL.as_slice());
-    let mut runs = Vec::new();
+    let mut ways = Vec::new();
     for (name, flag, wanted) in [
         ("moments", None, all || chosen.is_none()),
         ("moments, event loop", Some("--event-loop"), all),
@@ -42,34 +31,34 @@ fn run() -> Result<bool, String> {
     ] {
         if wanted {
             let mut suite = Suite::moments(true)?;
+            suite.pick(&arguments.words);
             if flag.is_some() {
                 // What a query reads is read inside it.
                 suite.keep(|case| case.has_step("connect"));
             }
-            let host = flag.into_iter().fold(host.clone(), Host::arg);
-            runs.push((name.to_owned(), host, suite));
+            ways.push(Way {
+                name: name.into(),
+                host: flag.into_iter().fold(host.clone(), Host::arg),
+                suite,
+                jobs: JOBS,
+            });
         }
     }
     for neighbour in chosen.unwrap_or_else(|| vec![Neighbour::Mixed]) {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors");
-        let mut suite = Suite::load(&folder)?;
+        let mut suite = arguments.suite()?;
         suite.neighbours(neighbour);
-        runs.push((neighbour.name(), host.clone(), suite));
-    }
-    let mut passed = true;
-    for (name, host, mut suite) in runs {
-        if list {
-            println!("{name}: test");
-            continue;
-        }
-        suite.pick(&words);
-        let report = suite.run(&host, JOBS, |case, verdict| {
-            if !verdict.as_ref().is_ok_and(Verdict::passed) {
-                println!("{}", told(case, &name, verdict));
-            }
+        ways.push(Way {
+            name: neighbour.name(),
+            host: host.clone(),
+            suite,
+            jobs: JOBS,
         });
-        println!("{name}: {report}");
-        passed &= report.failed.is_empty() && (report.ran > 0 || !words.is_empty());
     }
-    Ok(passed)
+    if arguments.list {
+        for way in &ways {
+            println!("{}: test", way.name);
+        }
+        return Ok(true);
+    }
+    Ok(arguments.run(ways, false))
 }

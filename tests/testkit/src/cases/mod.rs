@@ -24,6 +24,7 @@
 //! | `cpu_ms` | processor time of the host |
 
 mod check;
+mod main;
 mod matching;
 mod moments;
 mod neighbours;
@@ -34,6 +35,7 @@ use std::path::{Path, PathBuf};
 
 use crate::json::Json;
 
+pub use main::{exit_code, Arguments, Way};
 pub use neighbours::Neighbour;
 pub use run::{Host, Verdict};
 pub use suite::{told, Excluded, Report, Suite};
