@@ -88,9 +88,11 @@ impl Redactor {
                     let quoted = text.get(at..end).unwrap_or_default();
                     let hidden = secret || open.last().copied().unwrap_or(false);
                     // No string of JSON: what follows may begin one.
-                    if !hidden && quoted.bytes().any(|byte| byte < b' ') {
-                        at += 1;
-                        continue;
+                    if !hidden {
+                        if let Some(control) = quoted.bytes().position(|byte| byte < b' ') {
+                            at += control;
+                            continue;
+                        }
                     }
                     let is_name = followed_by_colon(bytes, end);
                     let value = match is_whole {

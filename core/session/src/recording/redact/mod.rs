@@ -1,6 +1,7 @@
 //! What may not stand in a recording: keys, tokens, account data, home folders.
 
 mod json;
+mod keys;
 mod lines;
 mod names;
 mod patterns;

@@ -9,29 +9,36 @@ pub(super) const LOGINS: [&str; 5] = [
     "AWS_SECRET_ACCESS_KEY",
 ];
 /// Members whose texts are secrets, whatever they are; compared without case, `-` and `_`.
-const SECRET_MEMBERS: [&str; 21] = [
-    "apikey",
-    "xapikey",
+const SECRET_MEMBERS: [&str; 14] = [
+    "auth",
     "authorization",
-    "proxyauthorization",
-    "accesstoken",
-    "refreshtoken",
-    "authtoken",
-    "idtoken",
-    "oauthtoken",
-    "sessiontoken",
-    "token",
-    "password",
-    "passwd",
-    "secret",
-    "clientsecret",
-    "privatekey",
+    "bearer",
     "cookie",
-    "setcookie",
+    "cookies",
     "credentials",
     "env",
     "headers",
+    "proxyauthorization",
+    "requestheaders",
+    "secrets",
+    "sessionkey",
+    "setcookie",
+    "tokens",
 ];
+/// And those that end in one of these.
+const SECRET_ENDS: [&str; 9] = [
+    "accesskey",
+    "apikey",
+    "passphrase",
+    "passwd",
+    "password",
+    "privatekey",
+    "secret",
+    "secretkey",
+    "token",
+];
+/// What belongs to the MCP protocol.
+const NO_SECRET: &str = "progresstoken";
 /// Members about the account.
 const ACCOUNT_MEMBERS: [&str; 10] = [
     "account",
@@ -47,32 +54,25 @@ const ACCOUNT_MEMBERS: [&str; 10] = [
 ];
 
 pub(super) fn is_secret_member(name: &str) -> bool {
-    let plain: String = name
-        .chars()
-        .filter(|letter| !matches!(letter, '-' | '_'))
-        .map(|letter| letter.to_ascii_lowercase())
-        .collect();
-    SECRET_MEMBERS.contains(&&*plain)
-        || ACCOUNT_MEMBERS.contains(&&*plain)
-        || is_secret_variable(name)
+    let plain = plain(name);
+    is_secret_name(&plain) || ACCOUNT_MEMBERS.contains(&plain.as_str()) || is_secret_variable(name)
 }
 
 /// `--api-key`, `--token`.
 pub(super) fn is_secret_flag(flag: &str) -> bool {
-    let name = flag.trim_start_matches('-').replace(['-', '_'], "");
-    let name = name.to_ascii_lowercase();
-    SECRET_MEMBERS.contains(&name.as_str())
-        || [
-            "apikey",
-            "accesskey",
-            "secretkey",
-            "token",
-            "secret",
-            "password",
-            "passwd",
-        ]
-        .iter()
-        .any(|end| name.ends_with(end))
+    is_secret_name(&plain(flag))
+}
+
+fn is_secret_name(plain: &str) -> bool {
+    let ends = || SECRET_ENDS.iter().any(|end| plain.ends_with(end));
+    plain != NO_SECRET && (SECRET_MEMBERS.contains(&plain) || ends())
+}
+
+fn plain(name: &str) -> String {
+    name.chars()
+        .filter(|letter| !matches!(letter, '-' | '_'))
+        .map(|letter| letter.to_ascii_lowercase())
+        .collect()
 }
 
 /// `ANTHROPIC_API_KEY`, `DB_PASSWORD`.

@@ -4,8 +4,12 @@ use std::borrow::Cow;
 
 use regex_lite::Regex;
 
+use super::keys::Keys;
 use super::values::value_at;
 use super::REDACTED;
+
+/// What a terminal's colours begin with.
+const ESCAPE: char = '\x1b';
 
 /// What such texts look like.
 pub(super) struct Pattern {
@@ -21,30 +25,51 @@ pub(super) struct Pattern {
 pub(super) enum Found {
     /// Its first group, or all of it.
     Text(&'static str),
+    /// All of it, and the private key that follows.
+    Key,
     /// The value that follows it.
     Value,
     /// The value that follows it, where it looks like one: the name may stand in a sentence.
     LikelyValue,
 }
 
-pub(super) static PATTERNS: [Pattern; 14] = [
+pub(super) static PATTERNS: [Pattern; 15] = [
+    Pattern {
+        marks: &["PRIVATE KEY"],
+        pattern: "-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----",
+        found: Found::Key,
+    },
+    // One whose beginning was cut off.
     Pattern {
         marks: &["PRIVATE KEY"],
         pattern: concat!(
-            r#"-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----(?:[^"\x01]|\x01*"[\s+,]*\x01*")*?"#,
-            r#"(?:-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----|\z)"#,
-            r#"|-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----[^"\x01]*"#,
-            // One whose beginning was cut off.
-            r#"|(?:[A-Za-z0-9+/=]{40,}\s+)+(?:[A-Za-z0-9+/=]+\s+)?-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----"#,
+            r#"(?:[A-Za-z0-9+/=]{40,}\s+)+(?:[A-Za-z0-9+/=]+\s+)?"#,
+            r#"-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----"#,
         ),
         found: Found::Text(REDACTED),
     },
     Pattern {
         marks: &[
-            "sk-", "sk_", "pk-", "pk_", "rk-", "rk_", "gh", "glpat-", "npm_", "pypi-", "xox",
-            "AKIA", "ASIA", "AIza", "hf_",
+            "sk-",
+            "sk_",
+            "pk-",
+            "pk_",
+            "rk-",
+            "rk_",
+            "gh",
+            "glpat-",
+            "npm_",
+            "pypi-",
+            "xox",
+            "AKIA",
+            "ASIA",
+            "AIza",
+            "hf_",
+            "ya29.",
+            "SG.",
+            "hooks.slack.com/",
         ],
-        pattern: r"\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_[A-Za-z0-9_]{20,}|\bglpat-[A-Za-z0-9_-]{16,}|\bnpm_[A-Za-z0-9]{30,}|\bpypi-[A-Za-z0-9_-]{30,}|\bxox[a-z]-[A-Za-z0-9-]{10,}|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[A-Za-z0-9_-]{35}|\bhf_[A-Za-z0-9]{20,}",
+        pattern: r"\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_[A-Za-z0-9_]{20,}|\bglpat-[A-Za-z0-9_-]{16,}|\bnpm_[A-Za-z0-9]{30,}|\bpypi-[A-Za-z0-9_-]{30,}|\bxox[a-z]-[A-Za-z0-9-]{10,}|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[A-Za-z0-9_-]{35}|\bhf_[A-Za-z0-9]{20,}|\bya29\.[A-Za-z0-9_-]{20,}|\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}|\bhooks\.slack\.com/services/[A-Za-z0-9/_-]+",
         found: Found::Text(REDACTED),
     },
     // One that was cut is known by its first two parts.
@@ -74,9 +99,10 @@ pub(super) static PATTERNS: [Pattern; 14] = [
         found: Found::Value,
     },
     Pattern {
-        marks: &["ey", "EY", "oken", "ecret", "assw", "ASSW"],
+        marks: &["ey", "EY", "oken", "OKEN", "ecret", "ECRET", "assw", "ASSW"],
         pattern: concat!(
             r#"(?i)(?:api[-_]?key|access[-_]?key|secret[-_]?key|private[-_]?key|auth[-_]?key"#,
+            r#"|account[-_]?key|session[-_]?key"#,
             r#"|token|secret|password|passwd|passphrase)["'\x01]*[ \t]*(?::=|=>|[=:])[ \t]*"#,
         ),
         found: Found::LikelyValue,
@@ -108,8 +134,9 @@ pub(super) static PATTERNS: [Pattern; 14] = [
     Pattern {
         marks: &["curl"],
         pattern: concat!(
-            r#"\bcurl\b[^\r\n]*?\s(?:-u|--user|--proxy-user)[\s=]*["'\x01]*"#,
-            r#"([^\s:"'\x01]+:[^\s"'\x01]+)"#,
+            r#"\bcurl\b[^\r\n]*?\s(?:-[A-Za-z]*u|--user|--proxy-user)[\s=]*"#,
+            r#"(?:["'\x01]+([^:"'\x01\r\n]+:[^"'\x01\r\n]+)["'\x01]"#,
+            r#"|["'\x01]*([^\s:"'\x01]+:[^\s"'\x01]+))"#,
         ),
         found: Found::Text(REDACTED),
     },
@@ -134,9 +161,9 @@ pub(super) static PATTERNS: [Pattern; 14] = [
     },
     // As many backslashes before the name as before the folder: a further one begins an escape.
     Pattern {
-        marks: &["\\Users\\"],
+        marks: &["\\Users\\", "\\users\\"],
         pattern: concat!(
-            r"[A-Za-z]:(?:\\Users\\|\\{2}Users\\{2}|\\{4}Users\\{4}|\\{8}Users\\{8}|\\{16}Users\\{16})",
+            r"[A-Za-z]:(?:\\[Uu]sers\\|\\{2}[Uu]sers\\{2}|\\{4}[Uu]sers\\{4}|\\{8}[Uu]sers\\{8}|\\{16}[Uu]sers\\{16})",
             r"(?:([^/\\\s:;,<>|*?\x22'`()\[\]{}]+(?: [A-Z][^/\\\s:;,<>|*?\x22'`()\[\]{}]*){1,2})",
             r"(?:[/\\\x22']|$)|([^/\\\s:;,<>|*?\x22'`()\[\]{}]+))",
         ),
@@ -149,12 +176,14 @@ pub(super) fn replace(text: &str, regex: &Regex, pattern: &Pattern) -> Option<St
     let view = without_escapes(text);
     let mut out = String::new();
     let mut copied = 0;
+    // Tells where the next secret may begin.
     let mut hide = |range: std::ops::Range<usize>, with: &str| {
         if range.start >= copied && text.get(range.clone()).is_some_and(|old| old != with) {
             out.push_str(text.get(copied..range.start).unwrap_or_default());
             out.push_str(with);
             copied = range.end;
         }
+        copied
     };
     match pattern.found {
         Found::Text(with) => {
@@ -165,11 +194,25 @@ pub(super) fn replace(text: &str, regex: &Regex, pattern: &Pattern) -> Option<St
                 }
             }
         }
+        Found::Key => {
+            let mut keys = Keys::default();
+            let mut next = 0;
+            for found in regex.find_iter(&view) {
+                if found.start() >= next {
+                    next = hide(found.start()..keys.end(&view, found.end()), REDACTED);
+                }
+            }
+        }
         Found::Value | Found::LikelyValue => {
             let likely = matches!(pattern.found, Found::LikelyValue);
+            let mut next = 0;
             for found in regex.find_iter(&view) {
+                // What stands within a value is not measured again, or much would take for ever.
+                if found.end() < next {
+                    continue;
+                }
                 if let Some(value) = value_at(&view, found.end(), likely) {
-                    hide(value, REDACTED);
+                    next = hide(value, REDACTED);
                 }
             }
         }
@@ -180,10 +223,10 @@ pub(super) fn replace(text: &str, regex: &Regex, pattern: &Pattern) -> Option<St
     })
 }
 
-/// The text with blanks in the place of escapes, as they stand in JSON, of any depth; every other
-/// byte stays in its place. Backslashes before a quote become `\x01`.
+/// The text with blanks in the place of escapes, as they stand in JSON, of any depth, and of a
+/// terminal's colours; every other byte stays in its place. Backslashes before a quote become `\x01`.
 fn without_escapes(text: &str) -> Cow<'_, str> {
-    if !text.contains('\\') {
+    if !text.contains(['\\', ESCAPE]) {
         return Cow::Borrowed(text);
     }
     let bytes = text.as_bytes();
@@ -191,24 +234,34 @@ fn without_escapes(text: &str) -> Cow<'_, str> {
     let mut copied = 0;
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
+        let start = at;
+        if *byte == ESCAPE as u8 {
+            view.push_str(text.get(copied..start).unwrap_or_default());
+            at += 1 + colour_length(bytes, at + 1);
+            view.extend(std::iter::repeat_n(' ', at - start));
+            copied = at;
+            continue;
+        }
         if *byte != b'\\' {
             at += 1;
             continue;
         }
-        let start = at;
         while bytes.get(at) == Some(&b'\\') {
             at += 1;
         }
         // A folder of Windows is no escape.
         let is_folder = text
             .get(..start)
-            .is_some_and(|before| before.ends_with("Users"));
+            .is_some_and(|before| before.ends_with("Users") || before.ends_with("users"));
         let (blank, letters) = match bytes.get(at) {
             Some(b'"') => ('\x01', 0),
             Some(b'/') => ('/', 0),
             _ if is_folder => continue,
             Some(b't') => ('\t', 1),
             Some(b'b' | b'f' | b'n' | b'r') => ('\n', 1),
+            Some(b'u') if is_escape(bytes.get(at + 1..at + 5)) => {
+                (' ', 5 + colour_length(bytes, at + 5))
+            }
             Some(b'u') if is_code(bytes.get(at + 1..at + 5)) => ('\n', 5),
             _ => continue,
         };
@@ -219,6 +272,26 @@ fn without_escapes(text: &str) -> Cow<'_, str> {
     }
     view.push_str(text.get(copied..).unwrap_or_default());
     Cow::Owned(view)
+}
+
+fn is_escape(digits: Option<&[u8]>) -> bool {
+    digits.is_some_and(|digits| digits.eq_ignore_ascii_case(b"001b"))
+}
+
+/// How long what follows a terminal's escape is: `[01;31m`.
+fn colour_length(bytes: &[u8], start: usize) -> usize {
+    let rest = bytes.get(start..).unwrap_or_default();
+    let Some((b'[', sequence)) = rest.split_first() else {
+        return 0;
+    };
+    let parameters = sequence
+        .iter()
+        .take_while(|byte| matches!(byte, 0x20..=0x3f))
+        .count();
+    match sequence.get(parameters) {
+        Some(0x40..=0x7e) => parameters + 2,
+        _ => 1 + parameters,
+    }
 }
 
 fn is_code(digits: Option<&[u8]>) -> bool {

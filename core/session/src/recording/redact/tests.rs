@@ -392,3 +392,87 @@ fn a_key_whose_beginning_is_missing_is_hidden() {
         "the end of its stderr:\n[redacted]\nx"
     );
 }
+
+#[test]
+fn colours_of_a_terminal_hide_no_secret() {
+    let redactor = Redactor::new();
+    for (text, clean) in [
+        (
+            "\x1b[01;31m\x1b[Ksk-ant-api03-AAAAbbbbCCCCdddd0000\x1b[m",
+            "\x1b[01;31m\x1b[K[redacted]\x1b[m",
+        ),
+        (
+            "\x1b[36mMY_TOKEN\x1b[0m=geheim1234 x",
+            "\x1b[36mMY_TOKEN\x1b[0m=[redacted] x",
+        ),
+        (
+            "TOKEN=\x1b[32mgeheim1234\x1b[0m x",
+            "TOKEN=\x1b[32m[redacted]\x1b[0m x",
+        ),
+        (
+            r"\u001b[31msk-ant-api03-AAAAbbbbCCCCdddd0000\u001B[0m",
+            r"\u001b[31m[redacted]\u001B[0m",
+        ),
+    ] {
+        assert_eq!(redactor.text(text), clean);
+    }
+}
+
+#[test]
+fn members_and_values_of_many_programs_are_hidden() {
+    let redactor = Redactor::new();
+    for name in [
+        "secretAccessKey",
+        "bearerToken",
+        "passphrase",
+        "auth",
+        "session_key",
+        "secrets",
+        "requestHeaders",
+        "db_password",
+    ] {
+        let line = format!(r#"{{"{name}":["geheim"]}}"#);
+        assert!(!redactor.line(&line).contains("geheim"), "{line}");
+    }
+    let line = r#"{"progressToken":"p1","tokens":5}"#;
+    assert_eq!(redactor.line(line), line);
+    for (text, clean) in [
+        ("curl -u 'bob:pw with space' x", "curl -u '[redacted]' x"),
+        ("curl -su bob:pw x", "curl -su [redacted] x"),
+        ("TOKEN=geheim1234", "TOKEN=[redacted]"),
+        ("AccountKey=geheim1234==;", "AccountKey=[redacted];"),
+        (r"c:\users\anna\x", r"c:\users\user\x"),
+        ("ya29.a0AfH6SMBx0123456789abcd", "[redacted]"),
+        (
+            "https://hooks.slack.com/services/T0/B0/abc",
+            "https://[redacted]",
+        ),
+    ] {
+        assert_eq!(redactor.text(text), clean);
+    }
+}
+
+/// With a text of others' making, time must not grow with the square of its length: these would take minutes.
+#[test]
+fn long_texts_take_no_longer_than_they_are_long() {
+    let redactor = Redactor::new();
+    let begun = std::time::Instant::now();
+    for (part, end) in [
+        ("token=", "\n"),
+        ("token=(", "\n"),
+        ("TOKEN='", ""),
+        ("\\\"", "\n"),
+        ("-----BEGIN PRIVATE KEY-----\"\"", "\"x"),
+        ("-----BEGIN PRIVATE KEY-----\\n", ""),
+        ("-----END PRIVATE KEY-----", ""),
+        ("{\"a\":", ""),
+        ("{\\\"token\\\":\\\"", "\n"),
+        ("\x1b[", ""),
+        ("curl -u ", ""),
+        ("/home/a ", ""),
+    ] {
+        let text = format!("{{\"a\":\"{}{end}", part.repeat((128 << 10) / part.len()));
+        assert!(redactor.line(&text).len() > 5, "{part}");
+    }
+    assert!(begun.elapsed().as_secs() < 30, "{:?}", begun.elapsed());
+}

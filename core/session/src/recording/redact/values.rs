@@ -22,6 +22,9 @@ const NO_SECRETS: [&str; 18] = [
     "basic",
 ];
 
+/// A value is judged by its beginning: behind each name of a long text everything would be read again.
+const NEAR: usize = 512;
+
 /// Where the value behind a name stands, without its quotes.
 pub(super) fn value_at(view: &str, start: usize, likely: bool) -> Option<std::ops::Range<usize>> {
     let rest = view.get(start..)?;
@@ -42,11 +45,12 @@ pub(super) fn value_at(view: &str, start: usize, likely: bool) -> Option<std::op
             || matches!(letter, '"' | '\'' | '`' | ',' | ';' | '\x01')
             || (likely && letter == '&')
     };
-    let length = rest.find(ends).unwrap_or(rest.len());
-    let value = rest.get(..length)?;
-    let after = rest.get(length..)?;
+    let near = beginning(rest, NEAR);
+    let value = near.get(..near.find(ends).unwrap_or(near.len()))?;
+    let after = near.get(value.len()..)?;
     let long = value.len() >= 4;
-    (long && (!likely || is_likely(value, after))).then_some(start..start + length)
+    (long && (!likely || is_likely(value, after)))
+        .then(|| start..start + rest.find(ends).unwrap_or(rest.len()))
 }
 
 /// How far a quoted text goes whose quotes have so many backslashes before them.
@@ -103,4 +107,12 @@ fn is_likely(value: &str, after: &str) -> bool {
 fn is_no_secret(value: &str) -> bool {
     let plain = value.trim_matches(|letter: char| !letter.is_alphanumeric());
     NO_SECRETS.contains(&plain.to_ascii_lowercase().as_str())
+}
+
+/// The first bytes of a text, whole characters.
+fn beginning(text: &str, length: usize) -> &str {
+    let end = (0..=length.min(text.len()))
+        .rev()
+        .find(|at| text.is_char_boundary(*at));
+    text.get(..end.unwrap_or(0)).unwrap_or_default()
 }
