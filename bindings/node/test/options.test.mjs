@@ -147,5 +147,5 @@ test('numbers that JSON has no words for are refused by the name of their option
   }
   const ring = {};
   ring.ring = ring;
-  assert.throws(() => query({ prompt: 'x', options: { ...options, settings: ring } }), TypeError);
+  assert.throws(() => query({ prompt: 'x', options: { ...options, settings: ring } }), { code: 'INVALID_OPTIONS', message: 'option settings.ring cannot be an object that is within itself' });
 });

@@ -59,10 +59,16 @@ test('a handle that was put back does nothing any more', async (t) => {
   const again = await pool.take({ sessionId: SESSION });
   assert.notEqual(again, kept);
   assert.equal(pool.stats.started, 1);
-  for (const use of [() => kept.send('x'), () => kept.close(), () => kept.pid]) assert.throws(use, { code: 'SESSION_CLOSED' });
-  assert.throws(() => pool.putBack(kept), { code: 'INVALID_ARGUMENT' });
+  for (const use of [() => kept.send('x'), () => kept.close(), () => kept.sessionId]) assert.throws(use, { code: 'SESSION_CLOSED' });
+  assert.equal(kept.pid, undefined);
+  const refused = (message) => ({ code: 'INVALID_ARGUMENT', message: `the session cannot be parked: ${message}` });
+  assert.throws(() => pool.putBack(kept), refused('it was put back already; take one again'));
+  const other = closed(t, new Pool(play.options, { size: 0 }));
+  for (const odd of [again, {}, undefined, 7]) assert.throws(() => other.putBack(odd), refused('it is not of this pool'));
   assert.equal((await again.send('hi').result).result, 'done');
   again.close();
+  await again.gone;
+  assert.throws(() => pool.putBack(again), refused('it has ended'));
 });
 
 test('one file is no recording of several sessions', () => {
@@ -185,6 +191,8 @@ test('numbers that are none are refused by name', async (t) => {
   const whole = 'has to be a whole number';
   for (const [name, value, told] of [
     ...[1e10, 1e20, 10_001, -1, 1.5, null, '5', true].map((value) => ['size', value, `${whole} from 0 to 10000, and it is`]),
+    ['size', 2n, 'cannot be a BigInt'],
+    ['size', () => 2, 'cannot be a function'],
     ...[0.5, -1, 1e20, '5'].map((value) => ['maxSessions', value, `${whole}, 1 at least, or null for no limit, and it is`]),
     ...['idleTimeoutMs', 'checkIntervalMs', 'takeTimeoutMs'].flatMap((name) => [-1, 1.5, 1e20, '5'].map((value) => [name, value, `${whole} of milliseconds, 0 or more, or null for no limit, and it is`])),
     ...[-1, 1.5, 1e20, null].map((value) => ['checkTimeoutMs', value, `${whole} of milliseconds, 0 or more, and it is`]),
@@ -197,5 +205,7 @@ test('numbers that are none are refused by name', async (t) => {
   for (const timeoutMs of [NaN, Infinity, -1, 1e20, '5', true]) {
     assert.throws(() => pool.take({ timeoutMs }), { code: 'INVALID_ARGUMENT', message: /timeoutMs has to be a number of milliseconds/ }, String(timeoutMs));
   }
+  assert.throws(() => pool.take({ sessionId: 5 }), { code: 'INVALID_ARGUMENT', message: 'sessionId has to be a string, not a number' });
+  assert.throws(() => pool.take('x'), { code: 'INVALID_OPTIONS', message: /have to be an object, not a string/ });
   (await pool.take({ timeoutMs: 9_999.5 })).close();
 });

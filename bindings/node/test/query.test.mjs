@@ -515,3 +515,38 @@ test('prompts for a query that is over are refused, and not dropped', async () =
   await assert.rejects(all(failed), { code: 'PROCESS_FAILED' });
   await assert.rejects(failed.streamInput(more()), { code: 'PROCESS_FAILED', exitCode: 3 });
 });
+
+test('a turn without a word is an error, and only that', async () => {
+  const silent = { code: 'PROCESS_FAILED', exitCode: 0, stderr: /bye/, message: 'the CLI ended in a turn without a result, and without a message. stderr: bye' };
+  await assert.rejects(all(query({ prompt: 'hi', options: playing([prompted, { stderr: 'bye\n' }, { exit: 0 }]).options })), silent);
+  assert.equal((await all(query({ prompt: 'hi', options: playing([prompted, { emit: init() }, { exit: 0 }]).options }))).length, 1);
+  // In a conversation it is the last turn that counts.
+  async function* two() {
+    for (const content of ['one', 'two']) yield { type: 'user', message: { role: 'user', content }, parent_tool_use_id: null };
+  }
+  const first = [prompted, { emit: text('a') }, { emit: result() }, prompted];
+  const types = [];
+  const heard = async (steps) => {
+    types.length = 0;
+    for await (const message of query({ prompt: two(), options: playing([...first, ...steps]).options })) types.push(message.type);
+  };
+  await assert.rejects(heard([{ exit: 0 }]), { code: 'PROCESS_FAILED' });
+  assert.deepEqual(types, ['assistant', 'result']);
+  await heard([{ emit: text('b') }, { exit: 0 }]);
+  assert.deepEqual(types, ['assistant', 'result', 'assistant']);
+  // Who has asked for the end is told nothing.
+  const left = query({ prompt: 'hi', options: playing([prompted, { await_file: '/no/such/file', timeout_ms: 60_000 }]).options });
+  await left.initializationResult();
+  await left.return();
+});
+
+test('what JSON has no word for is refused by the name of the option', () => {
+  for (const [options, told] of [
+    [{ maxTurns: 2n }, 'option maxTurns cannot be a BigInt'],
+    [{ model: () => 'm' }, 'option model cannot be a function'],
+    [{ agents: { a: { prompt: Symbol('p') } } }, 'option agents.a.prompt cannot be a symbol'],
+    [{ mcpServers: { m: { command: 'x', timeout: 1n } } }, 'option mcpServers.m.timeout cannot be a BigInt'],
+  ]) {
+    assert.throws(() => query({ prompt: 'hi', options }), { code: 'INVALID_OPTIONS', message: told });
+  }
+});

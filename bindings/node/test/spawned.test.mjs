@@ -105,6 +105,7 @@ const odd = () => new Error('odd');
 const said = ['system', 'assistant', 'result'];
 const failed = (message, code = 'PROCESS_FAILED') => `TowlineError ${code}: ${message}`;
 const returned = (what) => failed(`spawnClaudeCodeProcess has returned ${what}; it returns the process: stdin, stdout, kill and on, as a ChildProcess has them`, 'SPAWN_FAILED');
+const unanswered = 'the CLI ended in a turn without a result, and without a message';
 const never = 'it did not end when it was closed';
 const slow = 'The turn reached the limit of option firstMessageTimeoutMs';
 
@@ -125,7 +126,10 @@ const FAULTS = {
   'writing fails after the turn, and it never ends': [{ told: (cli) => cli.stdin.destroy(odd()), end: nothing, kill: nothing }, [...said, failed('writing its input failed: odd')], 4_000],
   'an error before it is open': [{ opening: (cli) => cli.emit('error', odd()) }, [failed('Failed to spawn Claude Code process: odd', 'EXITED_BEFORE_INITIALIZE')], 1_000],
   'an error in the turn': [{ turn: (cli) => cli.emit('error', odd()) }, [failed('Failed to spawn Claude Code process: odd')], 1_000, true],
-  'an exit with 0 in the turn': [{ turn: (cli) => cli.exit(0, null) }, ['end'], 1_000, true],
+  'an exit with 0 in the turn, and nothing said': [{ turn: (cli) => cli.exit(0, null) }, [failed(unanswered)], 1_000],
+  'an output that is destroyed in the turn, and nothing said': [{ turn: (cli) => cli.stdout.destroy() }, [failed(unanswered)], 1_000],
+  'an exit with 0 in the turn, and a message': [{ turn: (cli) => (cli.emits(text('a')), cli.exit(0, null)) }, ['assistant', 'end'], 1_000, true],
+  'an exit with neither a code nor a signal': [{ turn: (cli) => cli.exit(null, null) }, [failed('Claude Code process told of its end by neither an exit code nor a signal')], 1_000],
   'an exit with 3 in the turn': [{ turn: (cli) => cli.exit(3, null) }, [failed('Claude Code process exited with code 3')], 1_000, true],
   'an exit with 3, and its output stays open': [{ turn: (cli) => cli.emit('exit', 3, null) }, [failed('Claude Code process exited with code 3')], 3_000],
   'an exit with 0 after the turn, and its output stays open': [{ told: (cli) => cli.emit('exit', 0, null), end: nothing }, [...said, 'end'], 3_000],
@@ -169,6 +173,17 @@ test('one that has ended before anybody listened', async () => {
     return cli;
   };
   assert.deepEqual(await seen(towline, dead), [failed('Claude Code process exited with code 4', 'EXITED_BEFORE_INITIALIZE')]);
+});
+
+test('without a CLI on this machine it is said that any path will do', async () => {
+  const bare = { PATH: '/nowhere', HOME: '/nowhere' };
+  const cwd = process.cwd();
+  const ask = (more) => query({ prompt: 'hi', options: { pathToClaudeCodeExecutable: 'no-such-cli', env: bare, ...more } }).next();
+  const remedy = /with spawnClaudeCodeProcess any path will do as option pathToClaudeCodeExecutable/;
+  const spawnClaudeCodeProcess = () => new Cli();
+  await assert.rejects(ask({ spawnClaudeCodeProcess }), { code: 'CLI_NOT_FOUND', message: remedy });
+  await assert.rejects(ask({}), (error) => error.code === 'CLI_NOT_FOUND' && !remedy.test(error.message));
+  assert.equal((await ask({ spawnClaudeCodeProcess, pathToClaudeCodeExecutable: '/no/such/cli', cwd })).value.type, 'system');
 });
 
 test('one that minds nothing is asked, forced and given up, each in its time', async () => {

@@ -6,6 +6,7 @@ import {
   fromNative,
   natively,
   typed,
+  unanswered,
   TowlineError,
   type NativeError,
   type NativeFailure,
@@ -53,6 +54,15 @@ interface Pending {
   reject(error: unknown): void;
 }
 
+/** A CLI that this machine need not have, since the application starts it: what to say instead. */
+function withoutCli(error: unknown): unknown {
+  if (!(error instanceof TowlineError) || error.code !== 'CLI_NOT_FOUND') return error;
+  const remedy =
+    'with spawnClaudeCodeProcess any path will do as option pathToClaudeCodeExecutable, such as /usr/bin/claude: ' +
+    'it is the command that your function gets, and need not be on this machine';
+  return new TowlineError('CLI_NOT_FOUND', `${error.message}\n${remedy}`, error);
+}
+
 export class Channel implements Watched {
   /** 0 before the CLI is started. */
   id = 0;
@@ -97,6 +107,10 @@ export class Channel implements Watched {
   private released = false;
   private over = false;
   private error: unknown;
+  /** The turn of the last message that belonged to one. */
+  private heard = 0;
+  /** The turns that ended with the session. */
+  private readonly cutOff: number[] = [];
   private opened!: Pending;
   private gone!: () => void;
 
@@ -134,7 +148,15 @@ export class Channel implements Watched {
       this.gone = resolve;
     });
     if (start) void this.startLater(start);
-    else this.attach(natively(() => new addon.NativeSession(loop.native, config, spawn !== undefined)));
+    else this.attach(this.started(config));
+  }
+
+  private started(config: string): NativeSession {
+    try {
+      return natively(() => new addon.NativeSession(loop.native, config, this.spawn !== undefined));
+    } catch (error) {
+      throw this.spawn ? withoutCli(error) : error;
+    }
   }
 
   private async startLater(start: Starter): Promise<void> {
@@ -149,7 +171,7 @@ export class Channel implements Watched {
       if (native) this.attach(native);
     } catch (error) {
       this.waits = false;
-      this.error ??= typed(error);
+      this.error ??= this.spawn ? withoutCli(typed(error)) : typed(error);
       this.release();
     }
   }
@@ -335,10 +357,15 @@ export class Channel implements Watched {
         break;
       case 't':
         // The CLI's output ended in a turn: how it ended is still to come.
-        if (event[2] === 'ended') this.ending = true;
-        else if (!this.dispatcher && event[2] !== 'result' && event[2] !== 'cancelled') {
+        if (event[2] === 'ended') {
+          this.ending = true;
+          this.cutOff.push(event[1]);
+        } else if (!this.dispatcher && event[2] !== 'result' && event[2] !== 'cancelled') {
           this.fail(new TowlineError('TURN_TIMED_OUT', `The turn reached the limit of option ${event[2]}`));
         }
+        break;
+      case 'u':
+        this.heard = event[1] || this.heard;
         break;
       case 'i':
         this.opening = false;
@@ -396,7 +423,16 @@ export class Channel implements Watched {
     const recording = this.replays && failure.transport && this.exit.exitCode === null && this.exit.signal === null;
     if (error) this.error ??= fromNative(recording ? { ...error, code: 'RECORDING' } : error);
     else if (this.exit.result) this.error ??= errorResult(this.exit);
+    else if (this.isUnanswered) this.error ??= unanswered(this.exit);
     this.end();
+  }
+
+  /**
+   * Whether a prompt got nothing at all of a CLI that says that all is well. One that has said something
+   * is believed; the turns of a session tell of their ends themselves.
+   */
+  private get isUnanswered(): boolean {
+    return !this.dispatcher && !this.closing && this.cutOff.length > 0 && !this.cutOff.includes(this.heard);
   }
 
   /** Nothing more comes. */

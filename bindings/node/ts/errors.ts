@@ -116,6 +116,13 @@ export function errorResult(failure: ProcessFailure): TowlineError {
   return new TowlineError('ERROR_RESULT', text, failure);
 }
 
+/** The error of a CLI that ended well and yet without a word to the prompt. */
+export function unanswered(failure: ProcessFailure): TowlineError {
+  const stderr = failure.stderr.trim();
+  const text = `the CLI ended in a turn without a result, and without a message${stderr ? `. stderr: ${stderr}` : ''}`;
+  return new TowlineError('PROCESS_FAILED', text, failure);
+}
+
 /** What the official package says of a process that failed. */
 function exitMessage(failure: ProcessFailure): string {
   const how =

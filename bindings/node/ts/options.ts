@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { Servers } from './mcp.js';
 import { AbortError, TowlineError } from './errors.js';
 import type { NativeStore } from './native.js';
-import { checkNumbers } from './numbers.js';
+import { checkValues } from './numbers.js';
 import { capabilities } from './store-calls.js';
 import { nativeOf } from './stores.js';
 import { Trace } from './tracing.js';
@@ -141,7 +141,7 @@ export function prepare(given: Options): Prepared {
   }
   const core: Record<string, unknown> = { ...options };
   for (const name of HOST_SIDE) delete core[name];
-  checkNumbers('option', { ...core, mcpServers: undefined, env: undefined });
+  checkValues('option', { ...core, mcpServers: undefined, env: undefined });
   const servers = new Servers();
   if (options.mcpServers) {
     const external: Record<string, unknown> = {};
@@ -150,6 +150,7 @@ export function prepare(given: Options): Prepared {
       if ((server as any).type === 'sdk') servers.add(name, server as any);
       else external[name] = server;
     }
+    checkValues('option', { mcpServers: external });
     if (Object.keys(external).length > 0) core.mcpServers = external;
     else delete core.mcpServers;
   }

@@ -1,7 +1,7 @@
 /** Sessions started ahead, and conversations kept open. The core decides, this does. */
 import { fromNative, natively, TowlineError, type NativeError } from './errors.js';
 import { addon, type NativePool } from './native.js';
-import { checkMilliseconds, checkNumbers } from './numbers.js';
+import { checkMilliseconds, checkValues } from './numbers.js';
 import { RunningSession } from './session.js';
 import type { SDKMessage, SDKUserMessage } from './types/messages.js';
 import type { Options } from './types/options.js';
@@ -32,6 +32,10 @@ function object<T extends object>(what: string, given: T | null): T {
   return given;
 }
 
+function cannotPark(why: string): TowlineError {
+  return new TowlineError('INVALID_ARGUMENT', `the session cannot be parked: ${why}`);
+}
+
 /** A session of a pool, from its start to its end. */
 interface Place {
   session: RunningSession;
@@ -45,14 +49,19 @@ interface Lent {
   takeBack(): void;
 }
 
+/** Whose sessions they are, by what their users have of them, and whether those have given them back. */
+const LENT = new WeakMap<object, { pool: Pool; isBack(): boolean }>();
+
 /** A session as its user has it: once it is taken back it does nothing any more. */
-function lend(session: RunningSession): Lent {
+function lend(pool: Pool, session: RunningSession): Lent {
   let back = false;
   const handle = new Proxy(session, {
     get(target, name) {
       const check = (): void => {
         if (back) throw new TowlineError('SESSION_CLOSED', 'the session was put back into its pool; take one again');
       };
+      // It has no process any more; nothing else tells of it.
+      if (back && name === 'pid') return undefined;
       if (typeof name === 'string' && name !== 'then') check();
       const value: unknown = Reflect.get(target, name, target);
       if (typeof value !== 'function') return value;
@@ -64,6 +73,7 @@ function lend(session: RunningSession): Lent {
       };
     },
   });
+  LENT.set(handle, { pool, isBack: () => back });
   return { session: handle as unknown as Session, takeBack: () => void (back = true) };
 }
 
@@ -88,7 +98,7 @@ export class Pool implements AsyncDisposable {
   constructor(options: Options = {}, limits: PoolLimits = {}) {
     this.options = object('the options of the sessions', options);
     const given = object('the limits of the pool', limits);
-    checkNumbers('limit', given);
+    checkValues('limit', given);
     this.policy = natively(() => new addon.NativePool(JSON.stringify(given), this.options));
     this.takeTimeoutMs = given.takeTimeoutMs === undefined ? 60_000 : given.takeTimeoutMs;
     this.settle();
@@ -99,10 +109,14 @@ export class Pool implements AsyncDisposable {
    * this conversation: the parked one, else one that resumes it; while somebody else has it, it is
    * waited for. It is given back with `putBack` or ended with `close`.
    */
-  take({ sessionId, timeoutMs }: TakeOptions = {}): Promise<Session> {
+  take(which: TakeOptions = {}): Promise<Session> {
+    const { sessionId, timeoutMs } = object('the arguments of take', which);
+    if (sessionId !== undefined && sessionId !== null && typeof sessionId !== 'string') {
+      throw new TowlineError('INVALID_ARGUMENT', `sessionId has to be a string, not a ${typeof sessionId}`);
+    }
     if (timeoutMs !== undefined && timeoutMs !== null) checkMilliseconds('timeoutMs', timeoutMs);
     const limit = timeoutMs === undefined ? this.takeTimeoutMs : timeoutMs;
-    const ticket = this.policy.take(sessionId, limit ?? undefined);
+    const ticket = this.policy.take(sessionId ?? undefined, limit ?? undefined);
     const taken = new Promise<Session>((resolve, reject) => this.waiting.set(ticket, { resolve, reject }));
     this.settle();
     return taken;
@@ -116,14 +130,12 @@ export class Pool implements AsyncDisposable {
   putBack(session: Session): void {
     const [member, place] = this.member(session);
     const running = place.session;
-    const refused = (why: string): TowlineError =>
-      new TowlineError('INVALID_ARGUMENT', `the session cannot be parked: ${why}`);
-    if (!running.isUsable) throw refused('it has ended');
+    if (!running.isUsable) throw cannotPark('it has ended');
     let key: string | undefined;
     if (running.wasPrompted) {
-      if (running.isInTurn) throw refused('a turn of it is not over; read it to its result, or close the session');
+      if (running.isInTurn) throw cannotPark('a turn of it is not over; read it to its result, or close the session');
       key = running.sessionId;
-      if (key === undefined) throw refused('it has no session id yet; read a turn of it to its result first, or close the session');
+      if (key === undefined) throw cannotPark('it has no session id yet; read a turn of it to its result first, or close the session');
     }
     place.lent!.takeBack();
     place.lent = undefined;
@@ -181,7 +193,11 @@ export class Pool implements AsyncDisposable {
     for (const [member, place] of this.places) {
       if (place.lent?.session === session) return [member, place];
     }
-    throw new TowlineError('INVALID_ARGUMENT', 'the session is not of this pool, was put back, or has ended');
+    const lent = LENT.get(session as object);
+    let why = 'it has ended';
+    if (lent?.pool !== this) why = 'it is not of this pool';
+    else if (lent.isBack()) why = 'it was put back already; take one again';
+    throw cannotPark(why);
   }
 
   /** Does what the core wants. */
@@ -293,7 +309,7 @@ export class Pool implements AsyncDisposable {
     if (!place?.session.isUsable) return this.policy.lost(member);
     place.session.noteTaken();
     this.policy.given(ticket, member);
-    place.lent = lend(place.session);
+    place.lent = lend(this, place.session);
     this.settled(ticket)?.resolve(place.lent.session);
   }
 }

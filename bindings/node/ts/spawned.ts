@@ -165,7 +165,8 @@ export class Spawned {
     else if (code) this.end(code as number);
     else if (signal) this.end(undefined, undefined, `Claude Code process terminated by signal ${String(signal)}`);
     else if (this.outputError !== undefined) this.end(undefined, undefined, `reading its output failed: ${this.outputError}`);
-    else this.end((code as number | null) ?? undefined);
+    else if (code === 0) this.end(0);
+    else this.end(undefined, undefined, 'Claude Code process told of its end by neither an exit code nor a signal');
   }
 
   private end(code: number | undefined, signal?: number, error?: string): void {
