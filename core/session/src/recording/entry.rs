@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use towline_protocol::json;
 
@@ -37,8 +37,13 @@ pub(super) struct Entry {
 #[derive(Deserialize)]
 struct Record<'a> {
     dir: String,
-    #[serde(borrow, default)]
+    /// `None` when there is none; a line that says `null` is one.
+    #[serde(borrow, default, deserialize_with = "given")]
     line: Option<&'a RawValue>,
+}
+
+fn given<'de, D: Deserializer<'de>>(from: D) -> Result<Option<&'de RawValue>, D::Error> {
+    Deserialize::deserialize(from).map(Some)
 }
 
 #[derive(Deserialize)]
@@ -55,9 +60,14 @@ pub(super) fn read(path: &Path) -> Result<Vec<Entry>, StartError> {
         path: path.into(),
         reason,
     };
-    let text = read_whole(path).map_err(|error| failed(error.to_string()))?;
+    let bytes = read_whole(path).map_err(|error| failed(error.to_string()))?;
+    let text = std::str::from_utf8(&bytes).map_err(|error| {
+        let before = bytes.get(..error.valid_up_to()).unwrap_or_default();
+        let number = 1 + before.iter().filter(|byte| **byte == b'\n').count();
+        failed(format!("line {number}: it is not UTF-8"))
+    })?;
     // Editors of some systems begin a file with a byte order mark.
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut entries = Vec::new();
     for (index, line) in text.lines().enumerate() {
         let number = index + 1;
@@ -75,8 +85,12 @@ pub(super) fn read(path: &Path) -> Result<Vec<Entry>, StartError> {
 
 fn parse(number: usize, line: &str) -> Result<Option<Entry>, String> {
     let record: Record<'_> = serde_json::from_str(line).map_err(|error| error.to_string())?;
+    let dir = record.dir.as_str();
+    if record.line.is_none() && matches!(dir, "in" | "out" | "err" | "exit") {
+        return Err(format!("an entry of dir {dir} has a member line"));
+    }
     let line = record.line.map_or("null", RawValue::get);
-    let kind = match record.dir.as_str() {
+    let kind = match dir {
         "in" => Kind::In,
         "out" => Kind::Out,
         "err" => Kind::Stderr,

@@ -2,7 +2,7 @@
 
 use std::fs::{File, FileType, OpenOptions, Permissions};
 use std::io::{self, Read};
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 use rustix::fs::{fcntl_getfl, fcntl_setfl, OFlags};
@@ -39,7 +39,7 @@ pub(crate) fn open_private(path: &Path, append: bool) -> io::Result<File> {
 }
 
 /// Reads a file whole; what may wait or never end is none.
-pub(super) fn read_whole(path: &Path) -> io::Result<String> {
+pub(super) fn read_whole(path: &Path) -> io::Result<Vec<u8>> {
     let fits = |kind: FileType| kind.is_file();
     refuse(path, fits)?;
     let mut file = OpenOptions::new()
@@ -48,9 +48,30 @@ pub(super) fn read_whole(path: &Path) -> io::Result<String> {
         .open(path)?;
     check(path, file.metadata()?.file_type(), fits)?;
     wait_again(&file)?;
-    let mut text = String::new();
-    file.read_to_string(&mut text)?;
-    Ok(text)
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Whether both name one regular file, which need not be there yet.
+pub(crate) fn is_same_file(a: &Path, b: &Path) -> bool {
+    if let (Ok(a), Ok(b)) = (std::fs::metadata(a), std::fs::metadata(b)) {
+        return a.is_file() && (a.dev(), a.ino()) == (b.dev(), b.ino());
+    }
+    let place = |path: &Path| {
+        // A link to what is not there yet.
+        let linked = std::fs::read_link(path).ok();
+        let path = match &linked {
+            Some(target) => path.parent()?.join(target),
+            None => path.into(),
+        };
+        let folder = match path.parent()? {
+            here if here.as_os_str().is_empty() => Path::new("."),
+            folder => folder,
+        };
+        Some(folder.canonicalize().ok()?.join(path.file_name()?))
+    };
+    matches!((place(a), place(b)), (Some(a), Some(b)) if a == b)
 }
 
 /// Refuses what is there and does not fit, before it is touched.

@@ -12,7 +12,8 @@
 //! | `eof` | `null`: the host ended the CLI's input |
 //! | `exit` | `{"code":N}` or `{"signal":N}`: how the CLI ended |
 //!
-//! `in` and `out` are enough to replay one. Entries of other kinds are passed over.
+//! `in` and `out` are enough to replay one. Entries of other kinds are passed over; what stands behind
+//! `exit` is not played.
 
 mod entry;
 mod file;
@@ -21,7 +22,7 @@ mod recorder;
 mod redact;
 mod replay;
 
-pub(crate) use file::open_private;
+pub(crate) use file::{is_same_file, open_private};
 pub(crate) use recorder::Recorder;
 pub use redact::Redactor;
 pub(crate) use redact::{KeyLines, StreamRedactor, REDACTED};

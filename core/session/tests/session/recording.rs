@@ -301,6 +301,54 @@ fn what_is_no_file_is_refused_at_once() {
 }
 
 #[test]
+fn one_file_is_not_both_a_recording_and_a_wire_log() {
+    let fake = asking();
+    let folder = fake.path("both");
+    std::fs::create_dir(&folder).unwrap();
+    let file = folder.join("x.jsonl");
+    let (symbolic, early, hard) = (
+        folder.join("symbolic"),
+        folder.join("early"),
+        folder.join("hard"),
+    );
+    std::os::unix::fs::symlink("x.jsonl", &symbolic).unwrap();
+    std::os::unix::fs::symlink("nothing/../x.jsonl", &early).unwrap();
+    std::fs::create_dir(folder.join("nothing")).unwrap();
+    let spelled = folder.join("../both/./x.jsonl");
+    let refused = |log: &Path| {
+        let mut options = fake.options();
+        options.record = Some(file.to_string_lossy().into_owned());
+        options.wire_log = Some(log.to_string_lossy().into_owned());
+        let error = Session::start(options).unwrap_err().to_string();
+        for part in ["option record", "option wireLog", "x.jsonl"] {
+            assert!(error.contains(part), "{}: {error}", log.display());
+        }
+    };
+    for log in [&file, &spelled, &symbolic, &early] {
+        refused(log);
+    }
+    assert!(!file.exists());
+    std::fs::write(&file, "kept").unwrap();
+    std::fs::hard_link(&file, &hard).unwrap();
+    for log in [&file, &spelled, &symbolic, &early, &hard] {
+        refused(log);
+    }
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "kept");
+
+    for (record, log) in [
+        (file.clone(), folder.join("other")),
+        (folder.clone(), folder.clone()),
+        ("/dev/null".into(), "/dev/null".into()),
+        (file.clone(), "log".into()),
+    ] {
+        let mut options = fake.options();
+        options.record = Some(record.to_string_lossy().into_owned());
+        options.wire_log = Some(log.to_string_lossy().into_owned());
+        Session::start(options).unwrap();
+    }
+}
+
+#[test]
 fn in_a_folder_each_session_gets_a_file() {
     let fake = asking();
     let folder = fake.path("recordings");
@@ -363,11 +411,24 @@ fn files_that_are_none_are_named() {
     );
 
     let odd = fake.path("odd.jsonl");
-    for (text, part) in [
-        ("{\"dir\":\"in\",\"line\":{}}\nnonsense\n", "line 2"),
-        ("", "no lines"),
-        ("[]\n", "line 1"),
-    ] {
+    let cases: [(&[u8], &str); 6] = [
+        (b"{\"dir\":\"in\",\"line\":{}}\nnonsense\n", "line 2"),
+        (b"", "no lines"),
+        (b"[]\n", "line 1"),
+        (
+            b"{\"dir\":\"in\",\"line\":{}}\n\n{\"dir\":\"out\",\"line\":\"\xff\"}\n",
+            "line 3: it is not UTF-8",
+        ),
+        (
+            b"{\"dir\":\"out\",\"line\":null}\n{\"dir\":\"out\"}\n",
+            "line 2: an entry of dir out has a member line",
+        ),
+        (
+            b"{\"t\":1,\"dir\":\"exit\"}\n",
+            "line 1: an entry of dir exit",
+        ),
+    ];
+    for (text, part) in cases {
         std::fs::write(&odd, text).unwrap();
         let error = Session::start(replaying(&odd)).unwrap_err().to_string();
         assert!(error.contains(part), "{text:?}: {error}");

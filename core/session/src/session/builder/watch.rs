@@ -1,6 +1,7 @@
 //! What watches and records a session from its start.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -9,7 +10,7 @@ use towline_protocol::launch::TraceContext;
 use super::SessionBuilder;
 use crate::error::{Error, StartError};
 use crate::observe::{LogLevel, WireLog, WireTarget};
-use crate::recording::{Recorder, Redactor};
+use crate::recording::{is_same_file, Recorder, Redactor};
 use crate::session::observing::Observer;
 use crate::session::Session;
 
@@ -20,6 +21,7 @@ impl SessionBuilder {
         start: impl FnOnce(SessionBuilder) -> Result<Session, Error>,
     ) -> Result<Session, Error> {
         self.asked = Instant::now();
+        self.check_files()?;
         let mut observer = Box::new(Observer::new(self.log_level));
         let watched = observer.is_on();
         if watched || self.options.wire_log.is_some() {
@@ -43,6 +45,24 @@ impl SessionBuilder {
         redactor
             .get_or_insert_with(|| Arc::new(Redactor::of(options)))
             .clone()
+    }
+
+    /// Refuses one file for the recording, which begins it anew, and the wire log, which adds to it.
+    fn check_files(&self) -> Result<(), StartError> {
+        let (Some(record), Some(wire_log)) = (&self.options.record, &self.options.wire_log) else {
+            return Ok(());
+        };
+        let path = Path::new(record);
+        match WireTarget::named(wire_log) {
+            WireTarget::Path(log) if is_same_file(path, &log) => Err(StartError::Record {
+                path: path.into(),
+                error: io::Error::new(
+                    io::ErrorKind::InvalidInput,
+                    format!("option wireLog names the same file, as {wire_log}"),
+                ),
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// Opens the wire log that the options ask for.
