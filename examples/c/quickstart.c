@@ -32,15 +32,17 @@ int main(int argc, char **argv) {
         && towline_session_create(o, &s, &err) == TOWLINE_OK
         && towline_session_send(s, prompt, TOWLINE_NUL, NULL, &err) == TOWLINE_OK
         && towline_session_end_input_when_settled(s, &err) == TOWLINE_OK;
-    bool failed = true;
+    bool answered = false, failed = true;
     for (towline_event *e; open && towline_session_poll(s, -1, &e, &err) == TOWLINE_OK; towline_event_free(e)) {
         size_t n;
         const char *text = towline_event_text(e, &n);
         if (towline_event_kind(e) == TOWLINE_MESSAGE && n > 0) printf("%.*s\n", (int)n, text);
+        if (towline_event_kind(e) == TOWLINE_TURN_ENDED) answered = towline_event_outcome(e) == TOWLINE_ENDED_WITH_RESULT;
         if (towline_event_kind(e) == TOWLINE_CLOSED) {
             const towline_error *why = towline_event_error(e);
             if (why) fprintf(stderr, "%s\n", towline_error_message(why));
-            failed = why != NULL;
+            else if (!answered) fprintf(stderr, "the turn ended without a result\n");
+            failed = why || !answered;
             open = false;
         }
     }

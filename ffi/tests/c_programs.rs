@@ -21,9 +21,9 @@ enum Build {
     Cpp17,
 }
 
-/// Compiles a program of `tests/c` and links it with the shared library.
+/// Compiles a program, named as `tests/c` sees it, and links it with the shared library.
 fn compile(source: &str, build: Build, scratch: &Path) -> PathBuf {
-    let program = scratch.join(source.replace('.', "-"));
+    let program = scratch.join(Path::new(source).file_stem().unwrap());
     let mut command = Command::new(match build {
         Build::Cpp17 => "c++",
         _ => "cc",
@@ -150,4 +150,41 @@ fn no_program_is_left_out() {
 #[test]
 fn the_header_is_cpp17() {
     run("cpp17.cpp", Build::Cpp17);
+}
+
+/// Its exit status tells whether the turn had a result.
+#[test]
+fn half_an_answer_is_a_failure_of_the_quickstart() {
+    let scratch = tempfile::tempdir().unwrap();
+    let program = compile(
+        "../../examples/c/quickstart.c",
+        Build::Sanitized,
+        scratch.path(),
+    );
+    let fake = Program::FakeCli.locate().unwrap();
+    std::os::unix::fs::symlink(fake, scratch.path().join("claude")).unwrap();
+    let played = |steps: &str| {
+        let message = r#"{"emit": {"type": "assistant", "session_id": "s", "uuid": "a",
+            "parent_tool_use_id": null, "message": {"role": "assistant", "model": "m",
+            "content": [{"type": "text", "text": "half"}]}}}"#;
+        let script = format!(r#"[{{"expect": {{"type": "user"}}}}, {message}, {steps}]"#);
+        std::fs::write(scratch.path().join("script.json"), script).unwrap();
+        let output = Command::new(&program)
+            .env("PATH", scratch.path())
+            .env("FAKE_CLI_SCRIPT", scratch.path().join("script.json"))
+            .env("ASAN_OPTIONS", "exitcode=99")
+            .output()
+            .unwrap();
+        assert!(output.stdout.starts_with(b"half\n"), "{output:?}");
+        let told = String::from_utf8(output.stderr).unwrap();
+        (output.status.code(), told)
+    };
+    let result = r#"{"emit": {"type": "result", "subtype": "success", "is_error": false,
+        "result": "whole", "num_turns": 1, "session_id": "s", "uuid": "u"}}"#;
+    assert_eq!(played(result), (Some(0), String::new()));
+    let told = "the turn ended without a result\n".to_string();
+    assert_eq!(played(r#"{"exit": 0}"#), (Some(1), told));
+    let (status, told) = played(r#"{"exit": 3}"#);
+    assert_eq!(status, Some(1));
+    assert!(told.contains("exit status 3"), "{told}");
 }

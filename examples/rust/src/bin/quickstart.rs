@@ -1,8 +1,9 @@
 //! One question, with a tool of this program's own and a say in what runs.
 
+use std::error::Error;
 use std::process::ExitCode;
 
-use towline::{Error, Event, Options, Reply, Session, Tool, ToolServer};
+use towline::{Event, Options, Reply, Session, Tool, ToolServer, TurnOutcome};
 
 fn main() -> ExitCode {
     match run() {
@@ -14,7 +15,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn run() -> Result<(), Error> {
+fn run() -> Result<(), Box<dyn Error>> {
     let mut tools = ToolServer::new("demo", "1.0.0");
     let schema = r#"{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}"#;
     tools
@@ -46,12 +47,22 @@ fn run() -> Result<(), Error> {
     session.send(prompt.as_deref().unwrap_or(question))?;
     session.end_input_when_settled()?;
 
+    let mut answered = false;
     while let Some(event) = session.poll(None)? {
         match event {
             Event::Message { message, .. } => println!("{}", message.json()),
-            Event::Closed(closed) => return closed.error.map_or(Ok(()), Err),
+            Event::TurnEnded { outcome, .. } => {
+                answered = matches!(outcome, TurnOutcome::Result(_))
+            }
+            Event::Closed(closed) => match closed.error {
+                Some(error) => return Err(error.into()),
+                None => break,
+            },
             _ => {}
         }
     }
-    Ok(())
+    match answered {
+        true => Ok(()),
+        false => Err("the turn ended without a result".into()),
+    }
 }
