@@ -55,6 +55,10 @@ slowly, or has no descriptors left, at the start too:
 | drops the session | the CLI and what it started are gone when the drop returns | the same, a second each at most |
 | polls slowly, with megabytes waiting | every message, in order; the CLI waits meanwhile | |
 | has no descriptors left | a session that runs goes on and ends as ever; a start fails with `StartError` and leaves nothing | |
+
+A host that ends the input, and does not close, waits until the CLI ends by itself. From the last result on no option bounds that: a
+CLI whose input has ended and that stays is closed, as above, once it has written nothing for ten minutes; one that goes on writing is
+waited for until the host closes.
 ";
 
 pub(crate) fn page() -> String {
