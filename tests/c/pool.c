@@ -223,6 +223,37 @@ static void tickets(void) {
     CHECK(other == NULL);
 }
 
+/* What waits to be fetched for one ticket holds up no other. */
+static void two_tickets(void) {
+    towline_options *options = test_options(CHAT);
+    towline_pool *pool;
+    towline_pool_ticket *first = NULL, *second = NULL;
+    towline_session *session = NULL, *other = NULL;
+    int polls;
+    OK(towline_pool_create(options, "{\"size\":0,\"maxSessions\":2}", TOWLINE_NUL, &pool, NULL));
+    OK(towline_options_free(options));
+    OK(towline_pool_begin_take(pool, NULL, 0, -1, &first, NULL));
+    for (polls = 0; !stats_have(pool, "\"handedOut\":1"); polls++) {
+        CHECK(polls < 100000);
+        OK(towline_pool_poll(pool, 100, NULL));
+    }
+    OK(towline_pool_begin_take(pool, NULL, 0, 20000, &second, NULL));
+    for (;;) {
+        OK(towline_pool_ticket_take(second, &other, NULL));
+        if (other != NULL) {
+            break;
+        }
+        OK(towline_pool_poll(pool, 100, NULL));
+    }
+    OK(towline_pool_ticket_take(first, &session, NULL));
+    CHECK(session != NULL);
+    OK(towline_session_free(session));
+    OK(towline_session_free(other));
+    OK(towline_pool_ticket_free(first));
+    OK(towline_pool_ticket_free(second));
+    OK(towline_pool_free(pool));
+}
+
 static void failures(void) {
     towline_options *options = test_options(
         "[{\"expect\":{\"request\":{\"subtype\":\"initialize\"}}},{\"stderr\":\"no luck\\n\"},{\"exit\":3}]");
@@ -248,6 +279,7 @@ int main(void) {
     what_is_refused();
     event_loop();
     tickets();
+    two_tickets();
     failures();
     return 0;
 }

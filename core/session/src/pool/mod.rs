@@ -205,9 +205,17 @@ impl Pool {
     /// Waits for something to do, up to `limit` (`None`: for ever), or for something for a
     /// [ticket](Pool::begin_take).
     pub fn poll(&self, limit: Option<Duration>) -> Result<(), Error> {
-        let before = self.inner.lock()?.rounds;
+        let (before, waits) = {
+            let inside = self.inner.lock()?;
+            (inside.rounds, inside.has_served())
+        };
+        // What waits to be fetched ends the waiting, and not the work for the others.
+        let limit = match waits {
+            true => Some(Duration::ZERO),
+            false => limit,
+        };
         self.inner.drive(until(limit), |inside| {
-            let served = !inside.unsettled && inside.has_served();
+            let served = !waits && !inside.unsettled && inside.has_served();
             (inside.rounds != before || served).then_some(())
         })?;
         Ok(())

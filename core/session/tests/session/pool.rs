@@ -535,6 +535,27 @@ fn the_descriptor_tells_of_a_session_that_is_there() {
     turn(&session);
 }
 
+/// A poll that returns because of one ticket does the work for the others all the same.
+#[test]
+fn a_session_that_waits_to_be_fetched_holds_up_nobody() {
+    let fake = chat();
+    let pool = pool(&fake, bounded(0, 2));
+    let mut first = pool.begin_take(None, None).unwrap();
+    let served = || pool.stats().unwrap().handed_out;
+    drive(&pool, "the first one", || served() == 1);
+    let mut second = pool.begin_take(None, None).unwrap();
+    let until = Instant::now() + LONG;
+    let other = loop {
+        if let Some(session) = second.try_take().unwrap() {
+            break session;
+        }
+        assert!(Instant::now() < until, "{pool:?}");
+        pool.poll(Some(Duration::from_millis(100))).unwrap();
+    };
+    turn(&other);
+    turn(&first.try_take().unwrap().unwrap());
+}
+
 /// Handlers belong to the session and are the builder's; they run while nobody has it.
 #[test]
 fn handlers_are_served_while_a_session_is_warm() {
