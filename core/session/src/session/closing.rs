@@ -96,6 +96,11 @@ impl Closing {
         }
     }
 
+    /// Whether the other side was ended by force.
+    pub(super) fn has_killed(&self) -> bool {
+        matches!(self.step, Step::Killed(_))
+    }
+
     /// Whether the host asked for the end.
     pub(super) fn by_host(&self) -> bool {
         self.by_host
@@ -162,6 +167,9 @@ impl Core {
     pub(super) fn advance_closing(&mut self, reactor: &Reactor) {
         if self.io.wire.gives_up() {
             self.other_side_ended(reactor);
+        }
+        if self.io.is_ending() {
+            return;
         }
         if self.io.is_gone() {
             if matches!(self.end, End::NotYet) {

@@ -10,6 +10,9 @@ use rustix::net::{send, shutdown, SendFlags, Shutdown};
 use crate::process::{Child, Exit, PrivateFiles, Spawned, WatchdogProcess};
 use crate::reactor::{Reactor, Ready, Source};
 
+/// As large as a process without privileges may make a pipe; for one that does not tell.
+const LARGEST_PIPE: usize = 1024 * 1024;
+
 pub(super) struct Pipes {
     child: Child,
     stdin: Option<OwnedFd>,
@@ -87,6 +90,16 @@ impl Pipes {
 
     pub(super) fn has_ended(&self) -> bool {
         self.child.has_ended()
+    }
+
+    /// How many bytes stand in the pipes of output and of stderr: what a process that has ended can
+    /// have left.
+    pub(super) fn left(&self) -> (usize, usize) {
+        let left = |pipe: &Option<OwnedFd>| match pipe {
+            Some(pipe) => rustix::io::ioctl_fionread(pipe).map_or(LARGEST_PIPE, |n| n as usize),
+            None => 0,
+        };
+        (left(&self.stdout), left(&self.stderr))
     }
 
     pub(super) fn input_is_open(&self) -> bool {

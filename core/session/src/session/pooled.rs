@@ -70,7 +70,8 @@ impl Session {
             return Standing::NeverOpened(error);
         }
         let open = matches!(core.connection.state(), State::Open | State::Finishing);
-        if core.is_over() || core.closing.lost_input() || !core.io.wire.output_is_open() {
+        let over = core.is_over() || core.io.is_ending();
+        if over || core.closing.lost_input() || !core.io.wire.output_is_open() {
             return match core.has_opened() {
                 true => Standing::Broken,
                 // Its end, which follows, tells why.

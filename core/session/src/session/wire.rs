@@ -11,6 +11,10 @@ use crate::process::Exit;
 use crate::reactor::{Reactor, Ready, Source};
 use crate::transport::{Notice, TransportEnd};
 
+/// What is read at most of a stream of the host after its end: twice what stands in one whose host
+/// waits when it is told to.
+const LEFT_BY_HOST: usize = 2 * 1024 * 1024;
+
 pub(super) enum Wire {
     Process(Pipes),
     Host(Host),
@@ -132,6 +136,14 @@ impl Wire {
         match self {
             Wire::Process(pipes) => pipes.has_ended(),
             Wire::Host(host) => host.has_ended(),
+        }
+    }
+
+    /// How many bytes of output and of stderr the other side, which has ended, has left at most.
+    pub(super) fn left(&self) -> (usize, usize) {
+        match self {
+            Wire::Process(pipes) => pipes.left(),
+            Wire::Host(_) => (LEFT_BY_HOST, LEFT_BY_HOST),
         }
     }
 

@@ -18,6 +18,8 @@ const LOOK: Duration = Duration::from_millis(200);
 const LOOK_CLOSELY: Duration = Duration::from_millis(5);
 /// Output that is this long silent after the exit is held open by a descendant, and over.
 const QUIET: Duration = Duration::from_secs(1);
+/// And so is output that goes on for more bytes than the process can have left in a pipe.
+const LARGEST_PIPE: usize = 1024 * 1024;
 
 /// What the threads of a process share.
 struct Process {
@@ -31,6 +33,8 @@ struct State {
     /// Pipes that are still read.
     open: usize,
     heard: Instant,
+    /// Bytes that were read, from the exit on.
+    read: usize,
 }
 
 /// A count of changes that can be waited for.
@@ -98,6 +102,7 @@ pub(crate) fn start(launch: Launch) -> Result<HostTransport, Error> {
         state: Mutex::new(State {
             open: 2,
             heard: Instant::now(),
+            read: 0,
         }),
         changed,
     });
@@ -214,7 +219,10 @@ impl Process {
             match from.read(&mut buffer) {
                 Ok(0) => break,
                 Ok(n) => {
-                    self.change(|state| state.heard = Instant::now());
+                    self.change(|state| {
+                        state.heard = Instant::now();
+                        state.read = state.read.saturating_add(n);
+                    });
                     match feed(buffer.get(..n).unwrap_or_default()) {
                         Ok(true) => {}
                         Ok(false) => self.wait_for_room(&room),
@@ -263,13 +271,18 @@ impl Process {
                 .wait(seen, Some(if ending { LOOK_CLOSELY } else { LOOK }));
         };
         // What it wrote last may not have been read yet, however long it was silent before.
-        self.change(|state| state.heard = Instant::now());
+        self.change(|state| {
+            state.heard = Instant::now();
+            state.read = 0;
+        });
         loop {
             let seen = self.changed.seen();
-            let (open, quiet) = self.change(|state| (state.open, state.heard.elapsed()));
+            let (open, quiet, read) =
+                self.change(|state| (state.open, state.heard.elapsed(), state.read));
             // What the session does not take is not silence.
             let room = self.end.wants_more() && self.end.wants_more_stderr();
-            if open == 0 || self.end.is_closed() || (quiet >= QUIET && room) {
+            let over = (quiet >= QUIET && room) || read > LARGEST_PIPE;
+            if open == 0 || self.end.is_closed() || over {
                 break;
             }
             self.changed.wait(seen, Some(QUIET));

@@ -7,6 +7,8 @@ mod closing;
 mod deadlines;
 #[path = "../session/event_loop.rs"]
 mod event_loop;
+#[path = "../session/flood.rs"]
+mod flood;
 #[path = "../session/handlers.rs"]
 mod handlers;
 mod last_words;

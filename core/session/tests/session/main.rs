@@ -3,6 +3,7 @@
 mod closing;
 mod deadlines;
 mod event_loop;
+mod flood;
 mod fork;
 mod handlers;
 mod host_pipe;

@@ -417,3 +417,60 @@ fn a_transport_that_returns_the_impossible() {
         }
     }
 }
+
+/// Neither its output nor its stderr runs dry, nor does it say that it has ended before it is
+/// closed: dropping the session takes no longer than the graces.
+#[test]
+fn a_transport_that_never_runs_dry() {
+    struct Endless(u8, bool);
+    impl Transport for Endless {
+        fn start(&mut self, waker: Waker) -> io::Result<()> {
+            waker.wake();
+            Ok(())
+        }
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            buffer.fill(self.0);
+            Ok(buffer.len())
+        }
+        fn read_stderr(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            if !self.1 {
+                return Err(io::ErrorKind::WouldBlock.into());
+            }
+            buffer.fill(self.0);
+            Ok(buffer.len())
+        }
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            Ok(bytes.len())
+        }
+        fn end_input(&mut self) {}
+        fn close(&mut self) {}
+    }
+    for (byte, stderr) in [(b'\n', false), (b'x', false), (b'x', true)] {
+        let graces = json!({"closeGraceMs": 100, "terminateGraceMs": 100});
+        let begin = || {
+            Session::builder(Options::from_json(&graces.to_string()).unwrap())
+                .start_over(Endless(byte, stderr))
+                .unwrap()
+        };
+        let session = begin();
+        let begun = Instant::now();
+        drop(session);
+        let took = begun.elapsed();
+        println!("dropped in {took:?}");
+        assert!(took < Duration::from_secs(2), "dropping took {took:?}");
+        // A host that polls sees the end, and its limits are kept.
+        let session = begin();
+        session.begin_close().unwrap();
+        let end = Instant::now() + LONG;
+        loop {
+            let begun = Instant::now();
+            let event = session.poll(Some(Duration::from_millis(100))).unwrap();
+            let took = begun.elapsed();
+            assert!(took < Duration::from_secs(2), "a poll took {took:?}");
+            if let Some(towline::Event::Closed(_)) = event {
+                break;
+            }
+            assert!(Instant::now() < end, "no end in {LONG:?}");
+        }
+    }
+}
