@@ -77,7 +77,7 @@ impl SessionBuilder {
     ///
     /// Everything that `initialize` carries, the deadlines and the limits hold. Options that only a
     /// command line, the environment or a working directory can carry are the business of whoever
-    /// started the CLI; a [`Diagnostic::Options`] names them. Nothing is resumed from a session
+    /// started the CLI; a [`Diagnostic::Options`](crate::Diagnostic::Options) names them. Nothing is resumed from a session
     /// store, and what is mirrored to one is what the CLI gives of itself (`--session-mirror`).
     pub fn start_over(self, transport: impl Transport + 'static) -> Result<Session, Error> {
         self.observed(|builder| builder.attach(transport))
