@@ -96,6 +96,16 @@ impl Closing {
         }
     }
 
+    /// Whether a CLI that has been silent for its time is waited for no longer. It works in silence
+    /// while a turn is open, which has limits of its own.
+    fn is_done_with(&mut self, now: Millis, turn_open: bool) -> bool {
+        let works = turn_open && !self.lost && self.quiet_limit > 0;
+        if works {
+            self.heard(now);
+        }
+        !works
+    }
+
     /// Whether the other side was ended by force.
     pub(super) fn has_killed(&self) -> bool {
         matches!(self.step, Step::Killed(_))
@@ -186,7 +196,11 @@ impl Core {
             return;
         }
         match self.closing.step {
-            Step::Open => self.begin_closing(None, reactor),
+            Step::Open => {
+                if self.closing.is_done_with(now, self.connection.turn_open()) {
+                    self.begin_closing(None, reactor);
+                }
+            }
             Step::InputEnded(_) => {
                 self.io.wire.close_input(reactor);
                 match self.io.wire.terminate() {
@@ -392,5 +406,39 @@ impl Drop for Session {
         if self.start_closing(Some(grace)).is_ok() {
             let _ = self.shared.wait_for_end(Some(DROP_STORE));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn quiet(now: Millis) -> Closing {
+        let mut closing = Closing::new(Graces {
+            close: Some(1),
+            terminate: Some(1),
+        });
+        closing.input_ended(now);
+        closing
+    }
+
+    #[test]
+    fn silence_in_a_turn_ends_nothing() {
+        let mut closing = quiet(0);
+        let due = closing.deadline();
+        assert_eq!(due, Some(QUIET_AFTER_END_OF_INPUT));
+        assert!(!closing.is_done_with(QUIET_AFTER_END_OF_INPUT, true));
+        assert_eq!(closing.deadline(), due.map(|at| at * 2));
+        assert!(closing.is_done_with(2 * QUIET_AFTER_END_OF_INPUT, false));
+    }
+
+    #[test]
+    fn a_cli_that_can_be_told_nothing_is_not_waited_for() {
+        let mut closing = quiet(0);
+        closing.input_lost(0);
+        assert!(closing.is_done_with(1, true));
+        let mut closing = quiet(0);
+        closing.not_waited_for(0);
+        assert!(closing.is_done_with(1, true));
     }
 }
