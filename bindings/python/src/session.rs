@@ -239,7 +239,7 @@ impl Session {
                     Diagnostic::NotAMessage { .. } => "not_a_message",
                     _ => "other",
                 };
-                ("diagnostic", kind, diagnostic.to_string()).into_pyobject(py)
+                ("diagnostic", kind, self.log.told(&diagnostic)).into_pyobject(py)
             }
             Event::Closed(closed) => {
                 let error = self.closed(py, closed).map(|error| error.into_value(py));

@@ -7,8 +7,8 @@ use pyo3::prelude::*;
 use towline::protocol::mcp;
 use towline::transcripts::mirror::FlushMode;
 use towline::{
-    HostLimits, HostTransport, LogLevel, OnFailure, Options, SessionBuilder, Tool, ToolServer,
-    Watchdog,
+    DiagnosticTexts, HostLimits, HostTransport, LogLevel, OnFailure, Options, SessionBuilder, Tool,
+    ToolServer, Watchdog,
 };
 
 use crate::errors::exception;
@@ -73,8 +73,7 @@ struct Definition {
 impl Start {
     /// Starts the CLI. Its hooks have the ids `hook_0`, `hook_1`, … in their order.
     pub(crate) fn run(self, py: Python<'_>) -> PyResult<(towline::Session, Log)> {
-        let log = Log::default();
-        let builder = self.logged(py, &log)?;
+        let (builder, log) = self.logged(py)?;
         let session = py.detach(|| builder.start());
         Ok((session.map_err(|error| exception(py, error))?, log))
     }
@@ -95,25 +94,32 @@ impl Start {
         py: Python<'_>,
         transport: HostTransport,
     ) -> PyResult<(towline::Session, Log)> {
-        let log = Log::default();
-        let builder = self.logged(py, &log)?;
+        let (builder, log) = self.logged(py)?;
         let session = py.detach(|| builder.start_over(transport));
         Ok((session.map_err(|error| exception(py, error))?, log))
     }
 
     /// A session that is not started yet, and puts its records there.
-    fn logged(self, py: Python<'_>, log: &Log) -> PyResult<SessionBuilder> {
+    fn logged(self, py: Python<'_>) -> PyResult<(SessionBuilder, Log)> {
+        let options = self.options()?;
+        let log = Log::new(DiagnosticTexts::of(&options));
         let level = LogLevel::numbered(self.log_level);
-        let builder = self.builder(py)?;
-        Ok(match level {
+        let builder = self.builder_of(py, options)?;
+        let builder = match level {
             Some(level) => builder.on_log(level, log.hook()),
             None => builder,
-        })
+        };
+        Ok((builder, log))
     }
 
     /// A session that is not started yet.
     pub(crate) fn builder(self, py: Python<'_>) -> PyResult<SessionBuilder> {
-        let mut builder = towline::Session::builder(self.options()?)
+        let options = self.options()?;
+        self.builder_of(py, options)
+    }
+
+    fn builder_of(self, py: Python<'_>, options: Options) -> PyResult<SessionBuilder> {
+        let mut builder = towline::Session::builder(options)
             .watchdog(WATCHDOG.get_or_init(Watchdog::default))
             .sdk_version(&self.sdk_version)
             .trace_context(self.trace_context);

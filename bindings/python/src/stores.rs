@@ -259,6 +259,12 @@ impl StoreCall {
         let _ = self.handle.fail(message);
     }
 
+    /// Nobody waits for the store any more. The call is not tried again: it may still land.
+    fn give_up(&self, message: String) {
+        let kind = StoreErrorKind::Timeout;
+        let _ = self.handle.answer(Err(StoreError { message, kind }));
+    }
+
     /// Does it with one of the core's stores. Blocks.
     fn run(&self, py: Python<'_>, store: &Store) {
         py.detach(|| {

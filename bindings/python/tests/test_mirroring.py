@@ -1,7 +1,9 @@
 """Sessions whose transcripts go to a store, and that are resumed from one, as in the official
 package."""
 
+import asyncio
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -270,3 +272,140 @@ def test_a_store_that_fails_or_hangs_at_resuming(cli: Path, backend: str) -> Non
         assert not (cli / "record.json").exists(), "no CLI was started"
 
     anyio.run(main, backend=backend)
+
+
+ONE_BATCH = {"before": [[f"-work/{ONE}.jsonl", [entry(1)]]]}
+
+
+@BACKENDS
+def test_an_append_that_raises_what_means_something_else(
+    cli: Path, monkeypatch: pytest.MonkeyPatch, backend: str
+) -> None:
+    class Raising(towline.InMemorySessionStore):
+        def __init__(self, kind: Any) -> None:
+            super().__init__()
+            self.kind = kind
+
+        async def append(self, key: Any, entries: Any) -> None:
+            raise self.kind
+
+    class Synchronous(Raising):
+        def append(self, key: Any, entries: Any) -> Any:
+            raise self.kind
+
+    async def check(store: Any) -> None:
+        error, result = await ask(towline, store)
+        assert isinstance(error, towline.MirrorErrorMessage)
+        assert error.error == f"the store's append() raised {store.kind.__name__}"
+        assert isinstance(result, towline.ResultMessage)
+
+    async def main() -> None:
+        with anyio.fail_after(20):
+            async with anyio.create_task_group() as group:
+                for kind in (StopAsyncIteration, asyncio.CancelledError, GeneratorExit):
+                    group.start_soon(check, Raising(kind))
+                    group.start_soon(check, Synchronous(kind))
+
+    monkeypatch.setenv("MIRROR", json.dumps(ONE_BATCH))
+    anyio.run(main, backend=backend)
+
+
+class Never(towline.InMemorySessionStore):
+    """Does not return from `append`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun = anyio.Event()
+        self.ended: list[str] = []
+
+    async def append(self, key: Any, entries: Any) -> None:
+        self.begun.set()
+        try:
+            await anyio.sleep_forever()
+        except BaseException as error:
+            self.ended.append(type(error).__name__)
+            raise
+
+
+@BACKENDS
+@pytest.mark.parametrize("way", ["query", "client", "closing"])
+def test_a_cancelled_program_does_not_wait_for_its_store(cli: Path, way: str, backend: str) -> None:
+    async def main() -> None:
+        store = Never()
+        options = towline.ClaudeAgentOptions(cli_path=CLI, session_store=store)
+
+        async def use() -> None:
+            if way == "query":
+                async for _ in towline.query(prompt="hello", options=options):
+                    pass
+                return
+            async with towline.ClaudeSDKClient(options) as client:
+                await client.query("hello")
+                await store.begun.wait()
+                if way == "client":
+                    await anyio.sleep_forever()
+
+        async def cancel() -> None:
+            await store.begun.wait()
+            group.cancel_scope.cancel()
+
+        begun = time.monotonic()
+        async with anyio.create_task_group() as group:
+            group.start_soon(use)
+            group.start_soon(cancel)
+        assert time.monotonic() - begun < 10
+        assert len(store.ended) == 1
+
+    anyio.run(main, backend=backend)
+
+
+def test_a_time_limit_over_a_store_that_does_not_return(cli: Path) -> None:
+    async def main() -> None:
+        store = Never()
+        begun = time.monotonic()
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(ask(towline, store), 1)
+        assert time.monotonic() - begun < 10
+        assert store.ended == ["CancelledError"]
+
+    asyncio.run(main())
+
+
+@BACKENDS
+def test_a_store_that_is_slow_has_everything_all_the_same(cli: Path, backend: str) -> None:
+    class Slow(Coroutines):
+        async def append(self, key: Any, entries: Any) -> None:
+            begun.set()
+            await anyio.sleep(0.2)
+            await super().append(key, entries)
+
+    begun = anyio.Event()
+
+    async def main() -> None:
+        store = Slow()
+
+        async def cancel() -> None:
+            await begun.wait()
+            group.cancel_scope.cancel()
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(ask, towline, store)
+            group.start_soon(cancel)
+        assert [count for _, count in store.appended] == [3, 2, 1, 2]
+
+    anyio.run(main, backend=backend)
+
+
+def test_ctrl_c_does_not_wait_for_the_store(cli: Path) -> None:
+    class Interrupted(Coroutines):
+        async def append(self, key: Any, entries: Any) -> None:
+            self.appended.append(key)
+            raise KeyboardInterrupt
+
+    store = Interrupted()
+    options = towline.ClaudeAgentOptions(cli_path=CLI, session_store=store)
+    begun = time.monotonic()
+    with pytest.raises(KeyboardInterrupt), towline.Session(options) as session:
+        session.ask("hello")
+    assert time.monotonic() - begun < 10
+    assert len(store.appended) == 1

@@ -19,7 +19,7 @@ mod store;
 mod transport;
 
 pub use error::{Error, Failure, LocalError, RemoteError, RequestError, StartError};
-pub use observe::{LogLevel, LogRecord};
+pub use observe::{DiagnosticTexts, LogLevel, LogRecord};
 pub use pool::{Pool, PoolError, PoolOptions, PoolStats, PoolTicket, PooledSession, PutBackError};
 pub use process::{Exit, Signal, Watchdog};
 pub use query::{query, Query};

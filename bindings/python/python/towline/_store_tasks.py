@@ -6,11 +6,11 @@ For whoever has a `_native.StoreTask`: `await run(task, store)` gives its output
 
 import json
 import os
-import sys
 from collections.abc import Awaitable, Callable, Coroutine
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ._engine.calls import Call, failure, in_trio
 from .types.stores import store_implements
 
 if TYPE_CHECKING:
@@ -69,15 +69,19 @@ async def mirror(call: "StoreCall", store: Any) -> None:
         await to_thread(call.run, native)
         return
     name, argument, entries = call.call()
+    own = Call()
     try:
         made = getattr(store, name)(argument, *(() if entries is None else (entries,)))
         if isawaitable(made):
-            made = await within(call.timeout_ms, made)
+            made = await within(call.timeout_ms, made, f"the store's {name}()")
         call.answer(_dumps(made))
     except TimedOut:
         # The core has counted too.
         pass
-    except Exception as error:
+    except BaseException as raised:
+        if not own.failed(raised):
+            raise
+        error = failure(raised, f"the store's {name}()")
         call.fail(str(error) or type(error).__name__)
 
 
@@ -118,10 +122,11 @@ async def run(task: "StoreTask", store: Any, *, told: bool = False) -> Any:
 
 async def _do(task: "StoreTask", store: Any, call: Any, failures: dict[int, Exception]) -> None:
     identity, name, argument, entries, timeout_ms = call
+    own = Call()
     try:
         made = getattr(store, name)(argument, *(() if entries is None else (entries,)))
         if isawaitable(made):
-            made = await within(timeout_ms, made)
+            made = await within(timeout_ms, made, f"the store's {name}()")
         if name == "load" and made is not None:
             # What is no object is no line of a transcript.
             made = [entry for entry in made if isinstance(entry, dict)]
@@ -131,36 +136,30 @@ async def _do(task: "StoreTask", store: Any, call: Any, failures: dict[int, Exce
     except NotImplementedError as error:
         failures[identity] = error
         task.fail(identity, "unsupported", str(error) or f"the store does not implement {name}()")
-    except Exception as error:
-        failures[identity] = error
-        task.fail(identity, "failed", str(error) or type(error).__name__)
+    except BaseException as raised:
+        if not own.failed(raised):
+            raise
+        failed = failures[identity] = failure(raised, f"the store's {name}()")
+        task.fail(identity, "failed", str(failed) or type(failed).__name__)
 
 
 class TimedOut(Exception):
     """Something has taken too long."""
 
 
+LEFT = "nobody waited for the store any more"
+"""What a call is told to have failed with that was given up for the sake of who waits."""
+
 LAST_WORDS = 0.1
 """Seconds that a cancelled call of a store has to end."""
 
 
-def in_trio() -> bool:
-    """Whether the running task is one of trio's."""
-    trio = sys.modules.get("trio")
-    if trio is None:
-        return False
-    try:
-        trio.lowlevel.current_task()
-    except RuntimeError:
-        return False
-    return True
-
-
-async def within(timeout_ms: int | None, work: Awaitable[T]) -> T:
+async def within(timeout_ms: int | None, work: Awaitable[T], where: str) -> T:
     """Waits for something, but only so long.
 
     Raises:
         TimedOut: it was cancelled.
+        RuntimeError: it has cancelled itself; `where` names it.
     """
     if timeout_ms is None:
         return await work
@@ -179,6 +178,8 @@ async def within(timeout_ms: int | None, work: Awaitable[T]) -> T:
         waited.cancel()
         raise
     if done:
+        if waited.cancelled():
+            raise failure(asyncio.CancelledError(), where)
         return waited.result()
     waited.cancel()
     # What does not mind that is left behind.

@@ -72,8 +72,8 @@ class ClaudeSDKClient(AsyncControls):
                 await self.query(prompt)
             elif prompt is not None:
                 engine.feed(prompt)
-        except BaseException:
-            await self.disconnect()
+        except BaseException as error:
+            await self._disconnect(not isinstance(error, Exception))
             raise
 
     def _connected(self) -> "Engine":
@@ -180,19 +180,23 @@ class ClaudeSDKClient(AsyncControls):
         return Startup(*self._connected().session.startup)
 
     async def disconnect(self) -> None:
-        """Ends the session, within the grace periods of the options."""
+        """Ends the session, within the grace periods of the options, and waits until a session store
+        has everything; when that is cancelled, no longer than moments."""
+        await self._disconnect(False)
+
+    async def _disconnect(self, hurry: bool) -> None:
         engine = self._engine
         if engine is not None:
             engine.check_loop(closing=True)
             self._engine = None
-            await engine.close()
+            await engine.close(hurry)
 
     async def __aenter__(self) -> "ClaudeSDKClient":
         await self.connect()
         return self
 
     async def __aexit__(self, exc_type: Any, exc_val: Any, exc_tb: Any) -> Literal[False]:
-        await self.disconnect()
+        await self._disconnect(exc_type is not None and not issubclass(exc_type, Exception))
         return False
 
     def __del__(self) -> None:

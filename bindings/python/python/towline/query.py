@@ -96,20 +96,27 @@ class Query(Generator, _native.Stream):
                 if self.ended or inbox.closed:
                     break
                 await engine.more(inbox)
-        except BaseException:
+        except (StopIteration, StopAsyncIteration) as error:
             await self.aclose()
+            # Nobody may take it for the end of the messages.
+            raise RuntimeError(f"the session raised {type(error).__name__}") from error
+        except BaseException as error:
+            await self._close(not isinstance(error, Exception))
             raise
         await self.aclose()
         raise StopAsyncIteration
 
     async def aclose(self) -> None:
         """Ends the CLI, if it has not ended."""
+        await self._close(False)
+
+    async def _close(self, hurry: bool) -> None:
         engine = self._engine
         if engine is not None:
             engine.check_loop(closing=True)
         self.ended = True
         if engine is not None:
-            await engine.close()
+            await engine.close(hurry)
 
     async def asend(self, value: Any) -> "towline.Message":
         """The next message; `value` goes nowhere."""

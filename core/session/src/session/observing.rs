@@ -18,15 +18,8 @@ use super::stderr::Line;
 use super::{Core, Stats};
 use crate::error::Error;
 use crate::observe::spans::Span;
-use crate::observe::{Fields, Log, LogLevel};
-use crate::recording::{Redactor, StreamRedactor};
-
-/// A diagnostic or a line of stderr is told no longer than this.
-const LONGEST_TEXT: usize = 4096;
-/// A line of a diagnostic that is no shorter may have been cut.
-const CUT_FROM: usize = 1000;
-/// How much of its end may be the beginning of a secret.
-const UNCERTAIN: usize = 256;
+use crate::observe::{shorten, DiagnosticTexts, Fields, Log, LogLevel, LONGEST_TEXT};
+use crate::recording::Redactor;
 
 /// Something that has begun and not ended yet.
 struct Begun {
@@ -43,8 +36,7 @@ struct Begun {
 pub(crate) struct Observer {
     pub(super) log: Log,
     redactor: Option<Arc<Redactor>>,
-    /// Of lines on the CLI's stdout that are no messages.
-    output: Option<StreamRedactor>,
+    diagnostics: Option<DiagnosticTexts>,
     session: Span,
     /// The phase of the start that lasts.
     phase: Span,
@@ -65,7 +57,7 @@ impl Observer {
         Observer {
             log: Log::new(level),
             redactor: None,
-            output: None,
+            diagnostics: None,
             phase: session.spawn(),
             session,
             turns: BTreeMap::new(),
@@ -90,7 +82,7 @@ impl Observer {
     }
 
     pub(super) fn redact_with(&mut self, redactor: Arc<Redactor>) {
-        self.output = Some(StreamRedactor::new(redactor.clone()));
+        self.diagnostics = Some(DiagnosticTexts::with(redactor.clone()));
         self.redactor = Some(redactor);
     }
 
@@ -101,20 +93,6 @@ impl Observer {
         };
         let mut clean = redactor.line(text);
         shorten(&mut clean, LONGEST_TEXT);
-        clean
-    }
-
-    /// A line that may be the beginning of a longer one: a secret at its end may be cut.
-    fn clean_line(&mut self, line: &str) -> String {
-        let Some(redactor) = &mut self.output else {
-            return String::new();
-        };
-        let is_cut = line.len() >= CUT_FROM;
-        let mut clean = redactor.line(line, is_cut);
-        if is_cut {
-            let certain = clean.len().saturating_sub(UNCERTAIN);
-            shorten(&mut clean, certain);
-        }
         clean
     }
 
@@ -529,16 +507,9 @@ impl Core {
             Diagnostic::Refused(_) => "refused",
             _ => "other",
         };
-        let text = match diagnostic {
-            // Such a line may be the beginning of a message.
-            Diagnostic::NotAMessage { reason, line } => {
-                let line = self.observer.clean_line(line);
-                let reason = reason.clone();
-                Diagnostic::NotAMessage { reason, line }.to_string()
-            }
-            other => other.to_string(),
-        };
-        let text = self.observer.clean(&text);
+        let texts = &mut self.observer.diagnostics;
+        let text = texts.as_mut().map(|texts| texts.text(diagnostic));
+        let text = text.unwrap_or_default();
         self.observer.session.diagnostic(kind, &text);
         let turn = self.observer.present();
         self.log(
@@ -674,14 +645,6 @@ impl Core {
         self.observer.phase = Span::none();
         self.observer.session = Span::none();
     }
-}
-
-fn shorten(text: &mut String, length: usize) {
-    let mut length = length.min(text.len());
-    while !text.is_char_boundary(length) {
-        length -= 1;
-    }
-    text.truncate(length);
 }
 
 /// What is asked, in a word, and of what.

@@ -54,6 +54,7 @@ class BlockingEngine:
         self._events: list[tuple[Any, ...]] = []
         self._early: dict[int, tuple[Any, ...]] = {}
         self._loop: Any = None
+        self._store_left = False
         self._working = 0
         self._progress = Condition()
         self._waiting = 0
@@ -137,9 +138,21 @@ class BlockingEngine:
         elif kind == "closed":
             self._closed(event[1])
         elif kind == "store":
-            from .._store_tasks import mirror
+            self._mirror(event[1])
 
-            self._value(mirror(event[1], self.launch.store))
+    def _mirror(self, call: "_native.StoreCall") -> None:
+        from .._store_tasks import LEFT, mirror
+
+        if self._store_left:
+            call.give_up(LEFT)
+            return
+        try:
+            self._value(mirror(call, self.launch.store))
+        except BaseException:
+            # Ctrl-C: the end need not wait for it either.
+            self._store_left = True
+            call.give_up(LEFT)
+            raise
 
     def _closed(self, error: BaseException | None) -> None:
         self.error = error
@@ -161,11 +174,10 @@ class BlockingEngine:
         try:
             output = self._hooks[number](given, tool_use_id, {"signal": signal})
             serving.hook_answer(request, output if type(output) is dict else self._value(output))
-        except Exception as error:
-            serving.refuse(request, error)
         except BaseException as error:
-            serving.give_up(request, error)
-            raise
+            serving.refuse(request, error)
+            if not isinstance(error, Exception) and not serving.is_end_of_task(error):
+                raise
         finally:
             self._signals.pop(key, None)
 
@@ -178,22 +190,20 @@ class BlockingEngine:
             context = serving.permission_context(tool, given, context, signal)
             result = callback(tool, given, context)
             serving.permission_answer(request, self._value(result))
-        except Exception as error:
-            serving.refuse(request, error)
         except BaseException as error:
-            serving.give_up(request, error)
-            raise
+            serving.refuse(request, error)
+            if not isinstance(error, Exception) and not serving.is_end_of_task(error):
+                raise
         finally:
             self._signals.pop(key, None)
 
     def _request(self, request: "_native.Request") -> None:
         try:
             self._answer(request)
-        except Exception as error:
-            serving.refuse(request, error)
         except BaseException as error:
-            serving.give_up(request, error)
-            raise
+            serving.refuse(request, error)
+            if not isinstance(error, Exception) and not serving.is_end_of_task(error):
+                raise
 
     def _answer(self, request: "_native.Request") -> None:
         kind = request.kind

@@ -28,7 +28,9 @@ def report_stderr(launch: "Launch", line: str) -> None:
         return
     try:
         launch.stderr(line)
-    except Exception:
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException:
         from .log import logger
 
         logger().warning("the stderr callback failed", exc_info=True)

@@ -8,6 +8,7 @@ from .. import _native
 from .._errors import CLIConnectionError, ProcessError, ResultError
 from .._options import check_initialize
 from . import serving
+from .calls import Call
 from .diagnostics import diagnose, report_stderr
 from .launching import Start, dumps, starting
 from .log import report
@@ -28,6 +29,10 @@ UNREAD = 8 << 20
 """Bytes of unread messages above which the CLI has to wait, unless somebody waits for it."""
 
 
+STORE_GRACE = 1.0
+"""Seconds that a call of the store is waited for once the program does not wait any more."""
+
+
 class Engine:
     """Drives a native session: gives out its messages, serves its requests, ends it."""
 
@@ -36,10 +41,13 @@ class Engine:
         "_answers",
         "_bridges",
         "_bridges_over",
+        "_hurried",
         "_input",
         "_readers",
         "_serving",
         "_small",
+        "_store_call",
+        "_store_left",
         "_tools",
         "_wire",
         "error",
@@ -79,6 +87,10 @@ class Engine:
         # Event loops keep tasks only weakly.
         self._small: list[Task] = []
         self._wire: Wire | None = None
+        self._store_call: tuple[_native.StoreCall, Task] | None = None
+        """The last one; there is one at a time."""
+        self._store_left = False
+        self._hurried = False
         if transport is None:
             with starting(launch):
                 self.session = _native.Session(Start(launch), self.inbox)
@@ -147,9 +159,39 @@ class Engine:
         elif kind == "notification":
             self._keep(self.loop.spawn(self._notify(event[1], event[2].get("message"))))
         elif kind == "store":
-            from .._store_tasks import mirror
+            self._mirror(event[1])
 
-            self._keep(self.loop.spawn(mirror(event[1], self.launch.store)))
+    def _mirror(self, call: "_native.StoreCall") -> None:
+        from .._store_tasks import LEFT, mirror
+
+        if self._store_left:
+            call.give_up(LEFT)
+            return
+        task = self.loop.spawn(mirror(call, self.launch.store))
+        self._keep(task)
+        self._store_call = call, task
+
+    async def _leave_store(self) -> None:
+        """Gives the store's calls no more time than nobody minds."""
+        while not self.over.is_set():
+            open_call = self._store_call
+            with self.loop.scope(STORE_GRACE):
+                await self.over.wait()
+            if self.over.is_set() or open_call is None or self._store_call is not open_call:
+                continue
+            from .._store_tasks import LEFT
+
+            call, task = open_call
+            self._store_left = True
+            call.give_up(LEFT)
+            task.cancel()
+            return
+
+    def hurry(self) -> None:
+        """Nobody has time for the end any more."""
+        if self.launch.store is not None and not self._hurried and not self.over.is_set():
+            self._hurried = True
+            self._keep(self.loop.spawn(self._leave_store()))
 
     def _keep(self, task: "Task") -> None:
         self._small = [kept for kept in self._small if not kept.done()]
@@ -200,6 +242,16 @@ class Engine:
             signal.abort(reason)
             task.cancel()
 
+    def _failed(self, request: "_native.Request", error: BaseException) -> bool:
+        """Answers for a callback that leaves by what is no `Exception`. Whether that is its own
+        doing; otherwise it goes on its way. Whoever keeps that keeps the frames it came through, and
+        with them the request."""
+        # A coroutine that is collected may be so in a child of fork(), or when nothing is left.
+        if isinstance(error, GeneratorExit) and not self.loop.is_running():
+            return False
+        serving.refuse(request, error)
+        return request.key in self._serving and serving.is_end_of_task(error)
+
     async def _permission(
         self,
         signal: CancelSignal,
@@ -219,8 +271,8 @@ class Engine:
         except Exception as error:
             serving.refuse(request, error)
         except BaseException as error:
-            serving.give_up(request, error)
-            raise
+            if not self._failed(request, error):
+                raise
         finally:
             self._serving.pop(key, None)
 
@@ -242,8 +294,8 @@ class Engine:
         except Exception as error:
             serving.refuse(request, error)
         except BaseException as error:
-            serving.give_up(request, error)
-            raise
+            if not self._failed(request, error):
+                raise
         finally:
             self._serving.pop(key, None)
 
@@ -266,8 +318,8 @@ class Engine:
         except Exception as error:
             serving.refuse(request, error)
         except BaseException as error:
-            serving.give_up(request, error)
-            raise
+            if not self._failed(request, error):
+                raise
         finally:
             self._serving.pop(request.key, None)
 
@@ -283,8 +335,8 @@ class Engine:
         except Exception as error:
             serving.refuse(request, error)
         except BaseException as error:
-            serving.give_up(request, error)
-            raise
+            if not self._failed(request, error):
+                raise
         finally:
             self._serving.pop(request.key, None)
 
@@ -295,8 +347,8 @@ class Engine:
         except Exception as error:
             serving.refuse(request, error)
         except BaseException as error:
-            serving.give_up(request, error)
-            raise
+            if not self._failed(request, error):
+                raise
         finally:
             self._serving.pop(request.key, None)
 
@@ -455,14 +507,19 @@ class Engine:
         self._input = self.loop.spawn(self._feed(prompts))
 
     async def _feed(self, prompts: AsyncIterable[dict[str, Any]]) -> None:
+        call = Call()
         try:
             async for message in prompts:
                 await self.send(message)
-        except Exception as error:
+        except BaseException as error:
+            if not call.failed(error):
+                raise
             # The CLI must not wait for what will never come.
             from .log import logger
 
-            logger().error("Prompt stream failed; closing stdin: %s", error)
+            logger().error(
+                "Prompt stream failed; closing stdin: %s", str(error) or type(error).__name__
+            )
         self._input = None
         if not self.over.is_set():
             self.end_input_when_settled()
@@ -481,8 +538,9 @@ class Engine:
             self._readers -= 1
             inbox.forget(wake)
 
-    async def close(self) -> None:
-        """Ends the session and waits for the end, also when the waiting is cancelled."""
+    async def close(self, hurry: bool = False) -> None:
+        """Ends the session and waits for the end, also when the waiting is cancelled. Then, or with
+        `hurry`, the store has no more than moments."""
         self.check_loop(closing=True)
         if not self.loop.is_running():
             # Its loop is over, so nothing else of it runs any more.
@@ -490,9 +548,11 @@ class Engine:
             self.session.close()
             return
         self.abandon()
+        if hurry:
+            self.hurry()
         try:
             try:
-                await self.loop.until(self.over)
+                await self.loop.until(self.over, self.hurry)
             finally:
                 if self._wire is not None:
                     await self.loop.until(self._wire.done)

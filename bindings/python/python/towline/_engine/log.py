@@ -24,7 +24,9 @@ def disturbing_nothing(tell: _Tell) -> _Tell:
     def told(*arguments: Any) -> None:
         try:
             tell(*arguments)
-        except Exception:
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException:
             from traceback import print_exc
 
             print_exc()

@@ -4,7 +4,7 @@ A library is asked only if the program has imported it.
 """
 
 import sys
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -62,8 +62,9 @@ class Loop(Protocol):
 
     async def sleep(self, seconds: float) -> None: ...
 
-    async def until(self, event: Event) -> None:
-        """Waits for an event even if the task is cancelled; the cancellation follows."""
+    async def until(self, event: Event, cancelled: Callable[[], None] | None = None) -> None:
+        """Waits for an event even if the task is cancelled, and tells of that; the cancellation
+        follows."""
         ...
 
     def scope(self, seconds: float | None) -> Scope:

@@ -37,7 +37,7 @@ async def open_engine(
     engine = Engine(launch, loop, transport)
     try:
         await engine.reached()
-    except BaseException:
-        await engine.close()
+    except BaseException as error:
+        await engine.close(not isinstance(error, Exception))
         raise
     return engine

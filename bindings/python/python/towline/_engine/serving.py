@@ -3,6 +3,7 @@
 A callback that fails becomes an error answer, which the CLI takes as "no": nothing fails open.
 """
 
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -119,12 +120,14 @@ def refuse(request: "Request", error: BaseException) -> None:
         request.error(text)
 
 
-def give_up(request: "Request", error: BaseException) -> None:
-    """Answers for a callback that leaves by what is no `Exception`, which goes on its way: whoever
-    keeps that keeps the frames it came through, and with them the request."""
-    # A coroutine that is collected may be so in a child of fork(), or when nothing is left.
-    if not isinstance(error, GeneratorExit):
-        refuse(request, error)
+def is_end_of_task(error: BaseException) -> bool:
+    """Whether this is raised in tasks that are cancelled, and coroutines that are collected; a
+    callback may raise it all the same."""
+    kinds: list[type[BaseException]] = [GeneratorExit]
+    for library, name in (("asyncio", "CancelledError"), ("trio", "Cancelled")):
+        if library in sys.modules:
+            kinds.append(getattr(sys.modules[library], name))
+    return isinstance(error, tuple(kinds))
 
 
 def handler(launch: "Launch", request: "Request", kind: str) -> Callable[..., Any] | None:

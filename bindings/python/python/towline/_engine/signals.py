@@ -41,7 +41,9 @@ class CancelSignal:
         for listener in listeners or ():
             try:
                 listener()
-            except Exception:
+            except (KeyboardInterrupt, SystemExit):
+                raise
+            except BaseException:
                 from .log import logger
 
                 logger().exception("a listener of a cancel signal failed")

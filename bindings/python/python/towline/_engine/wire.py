@@ -4,11 +4,11 @@ What the transport does is waited for as long as the session says, and no longer
 returned by then is cancelled; one that does not mind that is left behind.
 """
 
-from collections.abc import Awaitable
 from time import monotonic
 from typing import TYPE_CHECKING
 
 from .._errors import CLIConnectionError, ProcessError
+from .calls import Call, failure
 from .launching import dumps
 
 if TYPE_CHECKING:
@@ -143,11 +143,12 @@ class Wire:
 
     async def _read(self) -> None:
         error: BaseException | None = None
+        call = Call()
         try:
             async for message in self._transport.read_messages():
                 try:
                     line = dumps(message)
-                except (TypeError, ValueError) as problem:
+                except (TypeError, ValueError, RecursionError) as problem:
                     from .log import logger
 
                     logger().warning("skipped a message that is no JSON: %s", problem)
@@ -158,10 +159,12 @@ class Wire:
                         if self._pipe.wants_more or self._over:
                             break
                         await changed.wait()
-        except Exception as failure:
-            error = failure
+        except BaseException as raised:
+            if not call.failed(raised):
+                raise
+            error = failure(raised, "the transport's read_messages()")
             if self.error is None:
-                self.error = failure
+                self.error = error
         finally:
             self._finish(error)
             self._read_over.set()
@@ -174,11 +177,12 @@ class Wire:
 
     # What it calls.
 
-    async def _call(self, method: str, call: Awaitable[None], limit: float | None = None) -> None:
-        """Waits for a call of the transport, `limit` seconds and as long as the session goes on.
+    async def _call(self, method: str, *arguments: str, limit: float | None = None) -> None:
+        """Calls the transport and waits, `limit` seconds and as long as the session goes on.
 
         Raises:
             Cut: it has not returned.
+            Exception: it has failed.
         """
         pipe = self._pipe
         scope = self._scope = self._loop.scope(None)
@@ -186,9 +190,18 @@ class Wire:
         if limit is not None:
             self._until = monotonic() + limit
             self._begun.set()
+        call = Call()
         try:
             with scope:
-                await call
+                try:
+                    await getattr(self._transport, method)(*arguments)
+                except BaseException as raised:
+                    if not call.failed(raised):
+                        raise
+                    error = failure(raised, f"the transport's {method}()")
+                    if error is raised:
+                        raise
+                    raise error from raised
         finally:
             if self._scope is scope:
                 pipe.call = self._scope = self._until = None
@@ -201,6 +214,12 @@ class Wire:
             if self.connected:
                 self._reader = self._loop.spawn(self._read())
                 await self._write()
+        except GeneratorExit:
+            raise
+        except BaseException as error:
+            # Whoever has cancelled this task: nothing calls the transport any more.
+            self._pipe.finish(f"{type(error).__name__} has ended the task that writes to it")
+            raise
         finally:
             self._free.set()
             await self._end()
@@ -209,12 +228,12 @@ class Wire:
         try:
             if self._due.is_set():
                 return
-            await self._call("connect", self._transport.connect())
+            await self._call("connect")
         except Cut:
             pass
-        except Exception as failure:
-            self.error = failure
-            self._finish(failure)
+        except Exception as error:
+            self.error = error
+            self._finish(error)
         else:
             self.connected = True
             self.opened.set()
@@ -229,12 +248,12 @@ class Wire:
                 data = None if self._due.is_set() else pipe.take_outgoing()
                 if data is not None:
                     for line in data.decode().split("\n")[:-1]:
-                        await self._call("write", self._transport.write(line + "\n"), limit)
+                        await self._call("write", line + "\n", limit=limit)
                 elif self._over:
                     return
                 elif pipe.input_ended and not ended:
                     ended = True
-                    await self._call("end_input", self._transport.end_input(), limit)
+                    await self._call("end_input", limit=limit)
                 else:
                     self._busy = False
                     self._idle.set()
@@ -242,25 +261,25 @@ class Wire:
                     self._busy = True
         except Cut:
             await self._be_over()
-        except Exception as failure:
-            self._lose(failure, ended)
+        except Exception as error:
+            self._lose(error, ended)
             await self._be_over()
 
     def _stop_writing(self) -> None:
         self._write_over = True
         self._idle.set()
 
-    def _lose(self, failure: Exception, ending: bool) -> None:
+    def _lose(self, error: Exception, ending: bool) -> None:
         """The input is lost: what the transport has read by now is given out, then that is the end."""
         if ending:
             # It may have ended by itself, which is well.
-            self.unended = failure
+            self.unended = error
         else:
-            self._lost = failure
+            self._lost = error
             if self.error is None:
-                self.error = failure
+                self.error = error
         self._stop_writing()
-        self._pipe.fail_input(str(failure) or type(failure).__name__, ending)
+        self._pipe.fail_input(str(error) or type(error).__name__, ending)
 
     async def _be_over(self) -> None:
         while True:
@@ -279,12 +298,12 @@ class Wire:
         with self._loop.shield():
             try:
                 if self.connected:
-                    await self._call("close", self._transport.close())
+                    await self._call("close")
             except Cut:
                 pass
-            except Exception as failure:
+            except Exception as error:
                 if self.error is None:
-                    self.error = failure
+                    self.error = error
                 from .log import logger
 
                 logger().warning("the transport failed to close", exc_info=True)
@@ -320,11 +339,11 @@ class Wire:
             self._until = None
             method = self._pipe.call
             limit = round((self._pipe.call_limit or 0) * 1000)
-            failure = CLIConnectionError(
+            error = CLIConnectionError(
                 f"the transport's {method}() has not returned within {limit} ms "
                 "(option control_timeout_ms)"
             )
-            self._lose(failure, method == "end_input")
+            self._lose(error, method == "end_input")
             if self._scope is not None:
                 self._scope.cancel()
 

@@ -2,9 +2,11 @@
 
 import asyncio
 import sys
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
+
+from .calls import Task
 
 if TYPE_CHECKING:
     from .engine import Engine
@@ -105,21 +107,28 @@ class AsyncioLoop:
         return AsyncioEvent(self._loop)
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
-        return self._loop.create_task(work)
+        if sys.version_info >= (3, 11):
+            return self._loop.create_task(work)
+        return Task(work, loop=self._loop)
 
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
 
-    async def until(self, event: "Event") -> None:
-        cancelled: asyncio.CancelledError | None = None
-        with _shield():
-            while not event.is_set():
-                try:
+    async def until(self, event: "Event", cancelled: Callable[[], None] | None = None) -> None:
+        cancellation: asyncio.CancelledError | None = None
+        while not event.is_set():
+            try:
+                if cancelled is not None and cancellation is None:
                     await event.wait()
-                except asyncio.CancelledError as error:
-                    cancelled = error
-        if cancelled is not None:
-            raise cancelled
+                else:
+                    with _shield():
+                        await event.wait()
+            except asyncio.CancelledError as error:
+                cancellation = error
+                if cancelled is not None:
+                    cancelled()
+        if cancellation is not None:
+            raise cancellation
 
     def scope(self, seconds: float | None) -> "AsyncioScope":
         return AsyncioScope(self._loop, seconds)

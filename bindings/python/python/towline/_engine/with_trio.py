@@ -1,6 +1,6 @@
 """Under trio."""
 
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from contextlib import AbstractContextManager
 from contextvars import copy_context
 from typing import TYPE_CHECKING, Any
@@ -114,7 +114,15 @@ class TrioLoop:
     async def sleep(self, seconds: float) -> None:
         await trio.sleep(seconds)
 
-    async def until(self, event: "Event") -> None:
+    async def until(self, event: "Event", cancelled: Callable[[], None] | None = None) -> None:
+        if cancelled is not None:
+            try:
+                await event.wait()
+            except trio.Cancelled:
+                cancelled()
+                with trio.CancelScope(shield=True):
+                    await event.wait()
+                raise
         with trio.CancelScope(shield=True):
             await event.wait()
         await trio.lowlevel.checkpoint_if_cancelled()
