@@ -402,7 +402,7 @@ def test_ctrl_c_does_not_wait_for_the_store(cli: Path) -> None:
             self.appended.append(key)
             raise KeyboardInterrupt
 
-    store = Interrupted()
+    store: Any = Interrupted()
     options = towline.ClaudeAgentOptions(cli_path=CLI, session_store=store)
     begun = time.monotonic()
     with pytest.raises(KeyboardInterrupt), towline.Session(options) as session:

@@ -7,9 +7,14 @@ from typing import Any
 
 import anyio
 import pytest
+import towline
 from conftest import USER, FakeCli, Run, result
 from test_transport import DONE, Loopback
-from towline import ClaudeAgentOptions, ClaudeSDKClient, HookMatcher, ResultMessage, Session, query
+from towline import ClaudeAgentOptions, HookMatcher, ResultMessage, Session
+
+# They also take what only looks like a transport.
+query: Any = towline.query
+ClaudeSDKClient: Any = towline.ClaudeSDKClient
 
 KINDS = [StopAsyncIteration, asyncio.CancelledError, GeneratorExit]
 
