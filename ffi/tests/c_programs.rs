@@ -23,7 +23,9 @@ enum Build {
 
 /// Compiles a program, named as `tests/c` sees it, and links it with the shared library.
 fn compile(source: &str, build: Build, scratch: &Path) -> PathBuf {
-    let program = scratch.join(Path::new(source).file_stem().unwrap());
+    // Not by the name alone: the programs make files and folders of their own here.
+    let name = Path::new(source).with_extension("program");
+    let program = scratch.join(name.file_name().unwrap());
     let mut command = Command::new(match build {
         Build::Cpp17 => "c++",
         _ => "cc",
