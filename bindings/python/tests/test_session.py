@@ -5,6 +5,7 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -114,6 +115,15 @@ def test_a_second_thread_may_ask_meanwhile(cli: FakeCli) -> None:
         assert not other.is_alive()
 
 
+@pytest.fixture
+def interrupts() -> Iterator[None]:
+    """As in a terminal: a shell's background job ignores them."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interrupts")
 def test_ctrl_c_interrupts_a_wait(cli: FakeCli) -> None:
     cli.script(USER, {"expect_eof": 1, "timeout_ms": 9000})
     with session(cli) as open_session:

@@ -2,12 +2,19 @@
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 use rustix::process::{
     kill_process, kill_process_group, pidfd_open, waitid, Pid, PidfdFlags, WaitId, WaitIdOptions,
 };
 
 use super::tree;
+
+/// From the last close of a process that ends to its end.
+const MOMENT: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 10_000_000,
+};
 
 /// A signal number of this system.
 pub type Signal = i32;
@@ -97,6 +104,17 @@ impl Child {
             Err(Errno::INTR) => false,
             Err(_) => true,
         }
+    }
+
+    /// The same, for one that is ending: a process has closed its descriptors a moment before its end can be
+    /// seen.
+    pub(crate) fn has_nearly_ended(&self) -> bool {
+        if let (None, Some(pidfd)) = (self.exit, self.pidfd()) {
+            let mut fds = [PollFd::new(&pidfd, PollFlags::IN)];
+            // Whatever it says, the process tells.
+            let _ = poll(&mut fds, Some(&MOMENT));
+        }
+        self.has_ended()
     }
 
     /// Reaps it if it has ended. What is left of its group is killed first, while the group's id

@@ -191,7 +191,9 @@ impl Core {
             self.read_output(usize::MAX, reactor);
             self.read_hidden(reactor);
         }
-        self.see_to_end(reactor);
+        if self.io.is_ending() || self.io.wire.has_nearly_ended() {
+            self.see_to_end(reactor);
+        }
         if self.io.has_hidden() {
             self.armed = true;
             reactor.wake();

@@ -92,6 +92,10 @@ impl Pipes {
         self.child.has_ended()
     }
 
+    pub(super) fn has_nearly_ended(&self) -> bool {
+        self.child.has_nearly_ended()
+    }
+
     /// How many bytes stand in the pipes of output and of stderr: what a process that has ended can
     /// have left.
     pub(super) fn left(&self) -> (usize, usize) {

@@ -139,6 +139,14 @@ impl Wire {
         }
     }
 
+    /// The same of one whose input is lost, which a process may have closed by ending: waits a moment for that.
+    pub(super) fn has_nearly_ended(&mut self) -> bool {
+        match self {
+            Wire::Process(pipes) => pipes.has_nearly_ended(),
+            Wire::Host(host) => host.has_ended(),
+        }
+    }
+
     /// How many bytes of output and of stderr the other side, which has ended, has left at most.
     pub(super) fn left(&self) -> (usize, usize) {
         match self {
