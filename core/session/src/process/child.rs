@@ -106,15 +106,13 @@ impl Child {
         }
     }
 
-    /// The same, for one that is ending: a process has closed its descriptors a moment before its end can be
-    /// seen.
-    pub(crate) fn has_nearly_ended(&self) -> bool {
+    /// Waits a moment for its end: a process that ends has closed its descriptors before that can be seen.
+    pub(crate) fn await_end(&self) {
         if let (None, Some(pidfd)) = (self.exit, self.pidfd()) {
             let mut fds = [PollFd::new(&pidfd, PollFlags::IN)];
             // Whatever it says, the process tells.
             let _ = poll(&mut fds, Some(&MOMENT));
         }
-        self.has_ended()
     }
 
     /// Reaps it if it has ended. What is left of its group is killed first, while the group's id

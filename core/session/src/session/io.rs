@@ -191,9 +191,10 @@ impl Core {
             self.read_output(usize::MAX, reactor);
             self.read_hidden(reactor);
         }
-        if self.io.is_ending() || self.io.wire.has_nearly_ended() {
-            self.see_to_end(reactor);
+        if !self.io.is_ending() {
+            self.io.wire.await_end();
         }
+        self.see_to_end(reactor);
         if self.io.has_hidden() {
             self.armed = true;
             reactor.wake();

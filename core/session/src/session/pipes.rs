@@ -92,8 +92,8 @@ impl Pipes {
         self.child.has_ended()
     }
 
-    pub(super) fn has_nearly_ended(&self) -> bool {
-        self.child.has_nearly_ended()
+    pub(super) fn await_end(&self) {
+        self.child.await_end();
     }
 
     /// How many bytes stand in the pipes of output and of stderr: what a process that has ended can

@@ -139,11 +139,10 @@ impl Wire {
         }
     }
 
-    /// The same of one whose input is lost, which a process may have closed by ending: waits a moment for that.
-    pub(super) fn has_nearly_ended(&mut self) -> bool {
-        match self {
-            Wire::Process(pipes) => pipes.has_nearly_ended(),
-            Wire::Host(host) => host.has_ended(),
+    /// Waits a moment for the end of a process whose input is lost: it may have closed it by ending.
+    pub(super) fn await_end(&self) {
+        if let Wire::Process(pipes) = self {
+            pipes.await_end();
         }
     }
 
